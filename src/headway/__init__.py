@@ -1,0 +1,43 @@
+"""Headway runs a workflow of dependent jobs to its end on whatever computers turn up.
+
+What is imported from here is public; everything below it may change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from headway.live.read import read as read
+    from headway.live.read import write as write
+    from headway.model.dag import Dag as Dag
+    from headway.model.errors import HeadwayError as HeadwayError
+    from headway.model.flatten import flatten as flatten
+    from headway.model.workflow import Group as Group
+    from headway.model.workflow import Job as Job
+    from headway.model.workflow import Resources as Resources
+    from headway.model.workflow import Workflow as Workflow
+
+_HOME = {
+    "Dag": "headway.model.dag",
+    "Group": "headway.model.workflow",
+    "HeadwayError": "headway.model.errors",
+    "Job": "headway.model.workflow",
+    "Resources": "headway.model.workflow",
+    "Workflow": "headway.model.workflow",
+    "flatten": "headway.model.flatten",
+    "read": "headway.live.read",
+    "write": "headway.live.read",
+}
+__all__ = ["Dag", "Group", "HeadwayError", "Job", "Resources", "Workflow", "flatten", "read", "write"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports on first use: `headway --help` must not pay for the model."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'headway' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)

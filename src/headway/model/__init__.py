@@ -1,0 +1,1 @@
+"""The nouns of Headway: no I/O, no clock, no randomness."""

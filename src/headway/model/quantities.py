@@ -1,0 +1,42 @@
+"""Durations and sizes as people write them: `1h 30m`, `2G`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_UNIT_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
+_UNIT_BYTES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_DURATION_PART = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([smhdw]?)", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([kmgtp]?)i?b?\s*", re.IGNORECASE)
+
+
+def seconds(text: str) -> float:
+    """`90`, `1.5h`, `1h 30m`, `2d` as seconds; ValueError says what was expected."""
+    total, at = 0.0, 0
+    stripped = text.rstrip()
+    while at < len(stripped) or at == 0:
+        part = _DURATION_PART.match(stripped, at)
+        if part is None or (not part[2] and part.span() != (0, len(stripped))):  # a bare number stands alone
+            raise ValueError('a duration such as "90", "30m" or "1h 30m"')
+        total += float(part[1]) * _UNIT_SECONDS[part[2].lower()]
+        at = part.end()
+    if not math.isfinite(total):
+        raise ValueError("a duration that is finite")
+    return total
+
+
+def size(text: str) -> int:
+    """`2048`, `2G`, `512 MiB` as bytes (powers of 1024); ValueError says what was expected."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError('a size such as "2048", "512M" or "2G"')
+    value = float(match[1]) * 1024.0 ** _UNIT_BYTES[match[2].lower()]
+    if not math.isfinite(value):
+        raise ValueError("a size that is finite")
+    return int(match[1]) if match[1].isdecimal() and not match[2] else int(value)
+
+
+def plain(value: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(float(value))
