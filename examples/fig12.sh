@@ -1,0 +1,23 @@
+#!/bin/sh
+# The checkers endgame databases of 3 and 4 pieces, one group for each slice: the whole of what TrellisDAG's Fig. 12 begins.
+# A slice waits for those that a promotion or a capture leads to, unless it waits for them by way of others already.
+mqsub -deps "" -l "2100" -c "2100.sh"
+mqsub -deps "2100" -l "1110" -c "1110.sh"
+mqsub -deps "1110" -l "0120" -c "0120.sh"
+mqsub -deps "2100" -l "2001" -c "2001.sh"
+mqsub -deps "2100" -l "2200" -c "2200.sh"
+mqsub -deps "1110 2001 2200" -l "1210" -c "1210.sh"
+mqsub -deps "1110 2001" -l "1011" -c "1011.sh"
+mqsub -deps "0120 1011" -l "0021" -c "0021.sh"
+mqsub -deps "0120 1210" -l "0220" -c "0220.sh"
+mqsub -deps "1210 1011" -l "1111" -c "1111.sh"
+mqsub -deps "0021 0220 1111" -l "0121" -c "0121.sh"
+mqsub -deps "0121" -l "0022" -c "0022.sh"
+mqsub -deps "2100" -l "3100" -c "3100.sh"
+mqsub -deps "1110 3100" -l "2110" -c "2110.sh"
+mqsub -deps "2001 3100" -l "3001" -c "3001.sh"
+mqsub -deps "0120 2110" -l "1120" -c "1120.sh"
+mqsub -deps "1011 2110 3001" -l "2011" -c "2011.sh"
+mqsub -deps "1120" -l "0130" -c "0130.sh"
+mqsub -deps "0021 1120 2011" -l "1021" -c "1021.sh"
+mqsub -deps "0130 1021" -l "0031" -c "0031.sh"

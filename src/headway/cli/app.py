@@ -1,0 +1,105 @@
+"""The `headway` command: its subcommands, and how every command ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from headway import __version__
+
+# Name: module and help line. Help is here so that `headway --help` imports no command.
+COMMANDS = {
+    "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
+    "convert": ("headway.cli.convert", "Write a workflow in another format."),
+    "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
+    "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f"Did you mean {close[0]}?" if close else "headway --help lists the commands."
+            raise click.UsageError(f"there is no command {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click would call that a success
+            return 141
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="headway")
+def headway() -> None:
+    """Run a workflow of dependent jobs to its end on whatever computers turn up.
+
+    A workflow W is the file you already have: a DAGMan file, a Makefile, a script of mqsub lines, a DAG description
+    script, a Python script, WfFormat or DAX. Its format is found out from its name and content.
+
+    \b
+      headway show W                      what it looks like
+      headway convert W --to makefile     the same in another format
+    """
+
+
+def main(words: list[str] | None = None) -> NoReturn:
+    """The `headway` command: exits 0 done, 1 failed inside, 2 bad usage or input, 3 jobs failed, 4 no such thing."""
+    run(lambda: headway.main(words, prog_name="headway", standalone_mode=False))
+
+
+def run(command: Callable[[], object]) -> NoReturn:
+    """Carries a command out and exits as it ended: every error a sentence, no traceback."""
+    from headway.model.errors import HeadwayError
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+    message = ""
+    try:
+        code = command()
+        code = code if isinstance(code, int) else 0
+        sys.stdout.flush()
+    except HeadwayError as error:
+        code, message = error.exit_code, str(error)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code, message = 130, "headway: interrupted."
+    except OSError as error:
+        code, message = 1, f"headway: {error.strerror or error}."
+    except MemoryError:
+        code, message = 1, "headway: out of memory."
+    with suppress(OSError):
+        sys.stdout.flush()
+        if message:
+            print(message, file=sys.stderr)
+        sys.stderr.flush()
+    os._exit(code)  # a million objects need not be taken apart one by one

@@ -1,0 +1,121 @@
+"""`mqsub -deps "A B" -l NAME -c COMMAND`: adds one job to the flat script that HEADWAY_SUBMISSIONS names.
+
+Scripts call it a thousand times in a row, so it imports little.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from headway.formats.mqsub import USAGE, Call, add_call, label_of, parse_call, words_of
+from headway.model.errors import HeadwayError, InputError, UsageError
+
+SUBMISSIONS = "HEADWAY_SUBMISSIONS"
+_HELP = f"""\
+Usage: {USAGE}
+
+Submit a job: add it to the group NAME, and let that group wait for the groups A and B.
+
+  -deps "A B"      groups that must be done before; they were submitted earlier
+  -l NAME          the job's group; A/B is group B of supergroup A
+  -c COMMAND       the job's command line; without it the group is only declared
+  -attr KEY=VALUE  an attribute of the job, such as release=yes or seconds=90
+  -prologue        the job runs before everything else in its group
+  -epilogue        the job runs after everything else in its group
+
+Submitting to a group again adds a job that runs after its earlier ones. The group's name is printed.
+Jobs are added to the script of mqsub lines that the environment variable {SUBMISSIONS} names.
+"""
+
+
+def main(words: Sequence[str] | None = None) -> NoReturn:
+    """The `mqsub` command: exits 0 submitted, 1 failed inside, 2 bad usage or bad input."""
+    given = sys.argv[1:] if words is None else list(words)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+    if given in (["-h"], ["-help"], ["--help"]):
+        sys.stdout.write(_HELP)
+        sys.exit(0)
+    try:
+        print(submitted(given))
+        sys.stdout.flush()
+    except InputError as error:
+        _fail(str(error), 2)
+    except HeadwayError as error:
+        _fail(f"mqsub: {error}", error.exit_code)
+    except OSError as error:
+        _fail(f"mqsub: {error.strerror or error}.", 1)
+    except KeyboardInterrupt:
+        _fail("mqsub: interrupted.", 130)
+    sys.exit(0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(code)
+
+
+def submitted(words: Sequence[str]) -> str:
+    """Submits what the arguments say; the group's name."""
+    noting = os.environ.get("HEADWAY_CALLS")
+    if noting:  # a script is being read that calls this mqsub by its path
+        from headway.live.collect import note
+
+        note(Path(noting), words)
+        return label_of(parse_call(words).path)
+    call = parse_call(words)
+    place = os.environ.get(SUBMISSIONS)
+    if not place:
+        raise UsageError(
+            f"where to submit to is not known: {SUBMISSIONS} is not set.",
+            f"Name a file: export {SUBMISSIONS}=workflow.mq. Or give the script to headway show.",
+        )
+    _append(os.path.realpath(place), call)
+    return label_of(call.path)
+
+
+def _append(path: str, call: Call) -> None:
+    """Adds a call to a script that it fits to; the file is replaced as a whole, under a lock of its folder."""
+    from headway.formats.flat import line_of
+    from headway.live.read import write_whole
+
+    try:
+        folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)  # noqa: PTH120
+    except OSError as error:
+        raise UsageError(
+            f"{SUBMISSIONS} names {path}: {error.strerror}.", "Name a file in a folder that exists."
+        ) from None
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        text = _earlier(path, call)
+        write_whole(path, f"{text}{line_of(words_of(call))}\n")
+    finally:
+        os.close(folder)
+
+
+def _earlier(path: str, call: Call) -> str:
+    """The script so far, after a check that the call can follow it."""
+    from headway.formats.flat import from_text
+    from headway.formats.shellwords import NotPlainError
+    from headway.live.files import Files
+    from headway.model.flatten import flatten
+
+    text = Files().text(path) if os.path.exists(path) else ""  # noqa: PTH110
+    try:
+        workflow = from_text(path, text)
+    except NotPlainError as error:
+        raise InputError(
+            path, error.line, "this is no line of mqsub.", f"Let {SUBMISSIONS} name another file."
+        ) from None
+    add_call(workflow, call)
+    flatten(workflow)  # a group may be submitted to again, so there may be a cycle now
+    return text if text.endswith("\n") else f"{text}\n" if text else "#!/bin/sh\n"
+
+
+if __name__ == "__main__":
+    main()

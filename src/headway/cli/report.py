@@ -1,0 +1,217 @@
+"""What `headway show` says of a workflow, as a JSON value and as text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from headway.model import attributes
+from headway.model.errors import NotFoundError, shown
+from headway.model.flatten import Flat, flatten
+from headway.model.workflow import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Group, Job, Settings, Workflow
+
+Answer = dict[str, Any]
+
+
+def report(workflow: Workflow) -> tuple[Answer, Flat]:
+    """The answer of `headway show --json` (docs/json.md explains each key), and the graph it speaks of."""
+    flat = flatten(workflow)
+    dag = flat.dag
+    special = {group.name: kind for kind, group in _special(workflow)}
+    path, schedule = dag.critical_path, dag.minimal_schedule if dag.timed else None
+    warnings = list(workflow.warnings)
+    if 0 < dag.timed < dag.job_count:
+        warnings.append(f"run times are known for {dag.timed} of {dag.job_count} jobs; the others count as 0 s.")
+    answer: Answer = {
+        "name": workflow.name,
+        "format": workflow.format,
+        "jobs": dag.job_count + len(special),
+        "arcs": dag.arc_count,
+        "groups": sum(not group.is_barrier for _, group in workflow.walk()) + len(special),
+        "levels": len(dag.levels),
+        "width": dag.width,
+        "critical_path": {
+            "seconds": path.seconds if dag.timed else None,
+            "jobs": [dag.names[node] for node in path.nodes],
+        },
+        "work_seconds": dag.work if dag.timed else None,
+        "minimal_schedule": schedule
+        and {
+            "seconds": schedule.makespan,
+            "concurrency": max((count for _, count in schedule.concurrency), default=0),
+        },
+        "level_sizes": dag.levels,
+        "milestones": len(dag) - dag.job_count,
+        "dropped_dependencies": workflow.dropped,
+        "special": special,
+        "features": features(workflow, flat),
+        "warnings": warnings,
+    }
+    return answer, flat
+
+
+def _special(workflow: Workflow) -> Iterator[tuple[str, Group]]:
+    if workflow.provisioner is not None:
+        yield "provisioner", workflow.provisioner
+    for service in workflow.services:
+        yield "service", service
+    if workflow.final is not None:
+        yield "final", workflow.final
+
+
+def features(workflow: Workflow, flat: Flat) -> Answer:
+    """What the workflow asks for beyond order: how many jobs have each thing, and what it says of the whole."""
+    jobs = [job for job in flat.jobs if job is not None]
+    jobs += [job for group in workflow.special() for job in group.jobs]
+    found: Answer = dict(sorted(Counter(_job_features(jobs)).items()))
+    if flat.weak:
+        found["weak_arcs"] = len(flat.weak)
+    if workflow.throttles:
+        found["throttles"] = workflow.throttles
+    if workflow.settings != Settings():
+        said = asdict(workflow.settings)
+        found["settings"] = {key: value for key, value in said.items() if value}
+    return found
+
+
+_RULES = [(field.name, getattr(PLAIN, field.name)) for field in fields(PLAIN)]
+
+
+def _job_features(jobs: Iterable[Job]) -> Iterator[str]:
+    for job in jobs:
+        if job.rules is not PLAIN:
+            yield from (name for name, usual in _RULES if getattr(job.rules, name) != usual)
+        if job.description:
+            yield "submit_description"
+        if job.variables or job.overrides:
+            yield "variables"
+        if job.inputs:
+            yield "inputs"
+        if job.outputs:
+            yield "outputs"
+        if job.resources is not ORDINARY and job.resources != ORDINARY:
+            yield "resources"
+        if job.setting is not HERE and job.setting != HERE:
+            yield "setting"
+        if job.attributes is not NO_ATTRIBUTES:
+            yield from (f"attribute {key}" for key in job.attributes)
+
+
+def details(workflow: Workflow, name: str) -> Answer:
+    """Everything known of one job."""
+    flat = flatten(workflow)
+    special = {group.name: group.jobs[0] for group in workflow.special() if group.jobs}
+    if name in special:
+        return {"job": name, **_described(special[name]), "parents": [], "children": []}
+    for node, job in enumerate(flat.jobs):
+        if job is not None and flat.dag.names[node] == name:
+            break
+    else:
+        raise NotFoundError(f"there is no job {shown(name)} in {workflow.name}.", _hint(name, flat))
+    names = flat.dag.names
+    return {
+        "job": name,
+        **_described(job),
+        "level": flat.dag.level_of[node] + 1,
+        "parents": [names[parent] for parent in flat.dag.job_parents(node)],
+        "children": [names[child] for child in flat.dag.job_children(node)],
+    }
+
+
+def _hint(name: str, flat: Flat) -> str:
+    from difflib import get_close_matches
+
+    known = [flat.dag.names[node] for node in flat.dag.jobs()]
+    close = get_close_matches(name, known, 3) if len(known) <= 10_000 else []
+    return f"Did you mean {' or '.join(map(shown, close))}?" if close else "headway show lists small workflows."
+
+
+def _described(job: Job) -> Answer:
+    rules = {name: value for name, usual in _RULES if (value := getattr(job.rules, name)) != usual}
+    return {
+        "command": job.command,
+        "description": job.description or None,
+        "variables": dict(job.variables + job.overrides),
+        "attributes": dict(attributes.pairs_of(job)),
+        "rules": {
+            key: asdict(value) if hasattr(value, "__dataclass_fields__") else value for key, value in rules.items()
+        },
+    }
+
+
+# --- as text ---------------------------------------------------------------------------------------------------
+
+
+def text(answer: Mapping[str, Any]) -> str:
+    """The report for people."""
+    rows = [("workflow", f"{answer['name']} ({answer['format']})")]
+    kinds = Counter(answer["special"].values())
+    extra = "".join(f", {count} of them {kind}" for kind, count in kinds.items())
+    rows.append(("jobs", f"{answer['jobs']:,}{extra}"))
+    rows.append(("arcs", f"{answer['arcs']:,}"))
+    if answer["groups"] != answer["jobs"]:
+        rows.append(("groups", f"{answer['groups']:,}"))
+    rows.append(("levels", f"{answer['levels']:,}"))
+    rows.append(("width", f"{answer['width']:,}  {_bars(answer['level_sizes'])}"))
+    path = answer["critical_path"]
+    long = path["seconds"]
+    rows.append(("critical path", f"{'' if long is None else duration(long) + ', '}{_trail(path['jobs'])}"))
+    if answer["work_seconds"] is not None:
+        rows.append(("work", duration(answer["work_seconds"])))
+        minimal = answer["minimal_schedule"]
+        rows.append(("minimal schedule", f"{duration(minimal['seconds'])} on {minimal['concurrency']:,} processors"))
+    counts = {name: value for name, value in answer["features"].items() if isinstance(value, int)}
+    if counts:
+        rows.append(("jobs with", ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in counts.items())))
+    rows += [(name, _spelled(value)) for name, value in answer["features"].items() if name not in counts]
+    if answer["dropped_dependencies"]:
+        rows.append(("dropped", f"{answer['dropped_dependencies']} dependencies on groups never generated"))
+    lines = [f"{name:<16}  {value}".rstrip() for name, value in rows]
+    lines += [f"warning: {warning}" for warning in answer["warnings"]]
+    return "\n".join(lines)
+
+
+def details_text(answer: Mapping[str, Any]) -> str:
+    """One job for people."""
+    lines = []
+    for key, value in answer.items():
+        if isinstance(value, Mapping):
+            lines += [f"{key:<12} {name} = {content}" for name, content in value.items()]
+        elif isinstance(value, list):
+            lines.append(f"{key:<12} {' '.join(value) or '-'}")
+        elif value is not None:
+            lines.append(f"{key:<12} {value}")
+    return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them, with both units where it is long."""
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    spelled = f"{hours:,} h {minutes:02} min" if hours else f"{minutes} min {left:02} s"
+    return f"{seconds:,.0f} s ({spelled})"
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={content}" for key, content in value.items())
+    return str(value)
+
+
+def _trail(jobs: list[str]) -> str:
+    some = jobs if len(jobs) <= 8 else [*jobs[:4], "…", *jobs[-3:]]
+    return f"{len(jobs):,} {'job' if len(jobs) == 1 else 'jobs'}: {' → '.join(some)}"
+
+
+def _bars(sizes: list[int]) -> str:
+    """Levels as a small bar chart; many levels are shown as the largest of each part."""
+    if len(sizes) < 2:
+        return ""
+    most, room = max(sizes), 48
+    parts = min(room, len(sizes))
+    shares = [max(sizes[at * len(sizes) // parts : (at + 1) * len(sizes) // parts]) for at in range(parts)]
+    return "".join("▁▂▃▄▅▆▇█"[min(7, (8 * share - 1) // most)] for share in shares)

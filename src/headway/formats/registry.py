@@ -1,0 +1,168 @@
+"""The formats by name, and which one a file is in."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from headway.formats.world import Rendering, World
+from headway.model.errors import InputError, UsageError
+from headway.model.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format by name: its module is imported when it is used, and not before."""
+
+    name: str
+    about: str
+    module: str
+    reads: bool = True
+    writes: bool = True
+    needs_commands: bool = False  # each job must have one: submit files are read before writing
+    runs_code: str = ""  # what reading it executes, for the docs and --help
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(f"headway.formats.{self.module}"), name)
+        return function
+
+    def parse(self, path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
+        if not self.reads:
+            raise UsageError(f"{self.name} is a format to write, not to read.", f"Headway reads {names(reads=True)}.")
+        workflow: Workflow = self._function("parse")(path, world, arguments)
+        workflow.source, workflow.format = path, self.name
+        return workflow
+
+    def render(self, workflow: Workflow) -> Rendering:
+        if not self.writes:
+            raise UsageError(f"{self.name} is a format to read, not to write.", f"Headway writes {names(writes=True)}.")
+        rendering: Rendering = self._function("render")(workflow)
+        return rendering
+
+
+FORMATS = {
+    format.name: format
+    for format in (
+        Format("dagman", "HTCondor DAGMan files, rescue files", "dagman"),
+        Format("submit", "HTCondor submit description files", "submit", writes=False),
+        Format(
+            "makefile",
+            "GNU Makefiles",
+            "makefile",
+            needs_commands=True,
+            runs_code="$(shell …), and what make -n runs: lines with + or $(MAKE)",
+        ),
+        Format(
+            "flat",
+            "scripts of mqsub lines",
+            "flat",
+            needs_commands=True,
+            runs_code="the script, if it is more than mqsub lines",
+        ),
+        Format(
+            "description",
+            "TrellisDAG's DAG description scripts",
+            "description",
+            writes=False,
+            runs_code="the script",
+        ),
+        Format(
+            "python",
+            "Python scripts that build a headway.Workflow",
+            "script",
+            writes=False,
+            runs_code="the script",
+        ),
+        Format("wfformat", "WfCommons WfFormat 1.5 and 1.6 (JSON)", "wfformat", needs_commands=True),
+        Format("dax", "Pegasus DAX (XML)", "dax", writes=False),
+        Format("dot", "Graphviz", "dot", reads=False),
+        Format("mermaid", "Mermaid flow charts", "mermaid", reads=False),
+    )
+}
+
+
+def names(reads: bool = False, writes: bool = False) -> str:
+    """The formats that can be read, or written, as a list in a sentence."""
+    return ", ".join(f.name for f in FORMATS.values() if (f.reads or not reads) and (f.writes or not writes))
+
+
+def named(name: str) -> Format:
+    """The format of that name."""
+    if name not in FORMATS:
+        raise UsageError(f'there is no format "{name}".', f"Headway knows {names()}.")
+    return FORMATS[name]
+
+
+_ENDINGS = {
+    ".dag": "dagman",
+    ".sub": "submit",
+    ".submit": "submit",
+    ".mk": "makefile",
+    ".mak": "makefile",
+    ".make": "makefile",
+    ".json": "wfformat",
+    ".dax": "dax",
+    ".xml": "dax",
+    ".mq": "flat",
+    ".sh": "flat",
+}
+_MAKEFILES = {"makefile", "gnumakefile"}
+_PACKED = (".gz", ".xz")
+_RESCUE = re.compile(r"\.rescue\d+$")
+_DAGMAN_WORD = re.compile(
+    r"^\s*(?:(?:job|final|service|provisioner|subdag\s+external|splice)\s+\S+\s+\S|(?:weak\s+)?parent\s+\S.*\schild\s"
+    r"|(?:vars|script|include|retry|priority|category|maxjobs|config|submit-description)\s+\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MQSUB = re.compile(r"^[^#\n]*\bmqsub\b", re.MULTILINE)
+_SHELL = re.compile(r"#!.*sh\b")
+_QUEUE = re.compile(r"^\s*queue\b", re.IGNORECASE | re.MULTILINE)
+_RULE = re.compile(r"^[^\s#:=][^#:=\n]*::?(?:[^=]|$)", re.MULTILINE)
+_PYTHON = re.compile(r"^#!.*python|^\s*(?:from\s+\S+\s+)?import\s+\S|^\s*def\s+\w+\s*\(", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^\s*(?:Levels\s*=|def\s+generateGroup\b)", re.MULTILINE)
+
+
+def unpacked_name(path: str) -> str:
+    """A file's name without .gz or .xz."""
+    stem, ending = posixpath.splitext(path)
+    return stem if ending.lower() in _PACKED else path
+
+
+def detect(path: str, head: str) -> Format:
+    """The format of a file from its name and its beginning."""
+    if not head.strip():
+        raise InputError(path, 1, "the file is empty.", "A workflow has at least one job.")
+    name = posixpath.basename(unpacked_name(path))
+    stem, ending = posixpath.splitext(name.lower())
+    if ending == ".py" or (_PYTHON.search(head) and ending not in _ENDINGS and not _MQSUB.search(head)):
+        return FORMATS["description" if _DESCRIPTION.search(head) else "python"]
+    if ending in _ENDINGS:
+        return FORMATS[_ENDINGS[ending]]
+    if _RESCUE.search(name):
+        return FORMATS["dagman"]
+    if name.lower() in _MAKEFILES or stem in _MAKEFILES:
+        return FORMATS["makefile"]
+    return FORMATS[_from_content(path, head)]
+
+
+def _from_content(path: str, head: str) -> str:
+    start = head.lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "[")):
+        return "wfformat"
+    if start.startswith("<"):
+        return "dax"
+    if _MQSUB.search(head) and (_SHELL.match(start) or not re.search(r"^\t", head, re.MULTILINE)):
+        return "flat"
+    if _DAGMAN_WORD.search(head):
+        return "dagman"
+    if _QUEUE.search(head) and "=" in head:
+        return "submit"
+    if _RULE.search(head):
+        return "makefile"
+    raise InputError(
+        path, 1, "this is in no format that Headway knows.", f"Say which with --format: {names(reads=True)}."
+    )

@@ -1,0 +1,40 @@
+"""What the readers need of the world, handed in by whoever calls them: formats themselves touch nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class World(Protocol):
+    """Every method raises InputError where the world says no: a missing file, a script that fails."""
+
+    def lines(self, path: str) -> Iterator[str]:
+        """The lines of a text file with their ends, unpacked if it is .gz or .xz; bytes that are no UTF-8 survive."""
+
+    def text(self, path: str) -> str:
+        """The same as one string."""
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a file."""
+
+    def make(self, path: str, goals: Sequence[str]) -> str:
+        """What GNU make says it would do for the goals, and its database."""
+
+    def describe(self, path: str, arguments: Sequence[str]) -> str:
+        """A DAG description script's answers, as JSON."""
+
+    def collect(self, path: str, arguments: Sequence[str]) -> str:
+        """The mqsub calls that a shell script makes, as a plain flat script."""
+
+    def build(self, path: str, arguments: Sequence[str]) -> str:
+        """The workflow that a Python script builds, as JSON: flat scripts, and what these cannot say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """A workflow as text, and what of it that format cannot say, one sentence each."""
+
+    text: str
+    lost: list[str] = field(default_factory=list)

@@ -1,0 +1,1 @@
+"""The real world: files, processes, and later stores and hosts."""

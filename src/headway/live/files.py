@@ -1,0 +1,103 @@
+"""The files of this machine, as the formats see them (`formats.world.World`)."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, cast
+
+from headway.model.errors import InputError
+
+HEAD = 65536  # bytes of a file that decide on its format
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_BROKEN = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
+
+
+class Files:
+    """Reads what it is asked for; what a reader may run is in modules of their own, imported when needed."""
+
+    def lines(self, path: str) -> Iterator[str]:
+        return _guarded(path, _opened(path))
+
+    def text(self, path: str) -> str:
+        return "".join(self.lines(path))
+
+    def exists(self, path: str) -> bool:
+        try:
+            return Path(path).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def head(self, path: str) -> str:
+        """The beginning of a file, unpacked."""
+        with _opened(path) as stream:
+            try:
+                raw = stream.read(HEAD)
+            except _BROKEN as error:
+                raise InputError(path, 1, f"the file cannot be unpacked ({error}).", "Is it whole?") from None
+        text, _ = codecs.utf_8_decode(raw, "surrogateescape", False)
+        _check_text(path, 1, text)
+        return text
+
+    def make(self, path: str, goals: Sequence[str]) -> str:
+        from headway.live.make import make
+
+        return make(path, goals)
+
+    def describe(self, path: str, arguments: Sequence[str]) -> str:
+        from headway.live.describe import describe
+
+        return describe(path, arguments)
+
+    def collect(self, path: str, arguments: Sequence[str]) -> str:
+        from headway.live.collect import collect
+
+        return collect(path, arguments)
+
+    def build(self, path: str, arguments: Sequence[str]) -> str:
+        from headway.live.build import build
+
+        return build(path, arguments)
+
+
+def _opened(path: str) -> IO[bytes]:
+    try:
+        stream = Path(path).open("rb")  # noqa: SIM115 - the caller closes it
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(path, 1, f"cannot be read: {why}.", "Check the path.") from None
+    try:
+        magic = stream.peek(6)[:6]
+    except OSError as error:
+        stream.close()
+        raise InputError(path, 1, f"cannot be read: {error.strerror}.", "Check the path.") from None
+    if magic.startswith(_GZIP):
+        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
+    if magic.startswith(_XZ):
+        return lzma.open(stream)
+    return stream
+
+
+def _guarded(path: str, stream: IO[bytes]) -> Iterator[str]:
+    """Lines as text. Names may hold any byte above 127, so what is no UTF-8 is kept, not refused."""
+    number = 0
+    with io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="\n") as text:
+        try:
+            for line in text:
+                number += 1
+                if "\0" in line:
+                    _check_text(path, number, line)
+                yield line
+        except _BROKEN as error:
+            raise InputError(path, number + 1, f"the file cannot be unpacked ({error}).", "Is it whole?") from None
+
+
+def _check_text(path: str, line: int, text: str) -> None:
+    if "\0" in text:
+        line += text.count("\n", 0, text.index("\0"))
+        raise InputError(path, line, "this is a binary file.", "Expected the text of a workflow.")

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import gzip
+import lzma
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.shell import answer, headway
+
+SCRIPT = 'mqsub -l A -c "echo a"\nmqsub -deps "A" -l B -c "echo b" -attr seconds=3\n'
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "w.sh"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.mark.parametrize("format", ["dagman", "makefile", "flat", "wfformat"])
+def test_what_is_written_shows_the_same(script: Path, format: str) -> None:
+    out = script.parent / "out"
+    assert headway("convert", str(script), "--to", format, "-o", str(out)).returncode == 0
+    found = answer("show", str(out))
+    assert (found["format"], found["jobs"], found["arcs"]) == (format, 2, 1)
+    assert found["critical_path"] == {"seconds": 3.0, "jobs": ["A", "B"]} or format == "dagman"
+    assert headway("convert", str(script), "--to", format).stdout == out.read_text()
+
+
+@pytest.mark.parametrize("format", ["dot", "mermaid"])
+def test_pictures_are_written(script: Path, format: str) -> None:
+    done = headway("convert", str(script), "--to", format)
+    assert done.returncode == 0 and "A" in done.stdout and "B" in done.stdout
+
+
+def test_what_a_format_cannot_say_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text("JOB A {\nexecutable = x\n}\nRETRY A 3\nSCRIPT POST A p.sh\n")
+    done = headway("convert", str(tmp_path / "x.dag"), "--to", "flat")
+    assert done.returncode == 0 and "post" in done.stderr and "retries=3" in done.stdout
+
+
+def test_a_report_goes_with_a_file(script: Path) -> None:
+    out = script.parent / "out.dag"
+    found = answer("convert", str(script), "--to", "dagman", "-o", str(out))
+    assert found == {"schema": 1, "output": str(out), "format": "dagman", "lost": [], "warnings": []}
+    assert headway("convert", str(script), "--to", "dagman", "--json").returncode == 2
+
+
+def test_a_command_that_is_not_known_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text("JOB A missing.sub\n")
+    done = headway("convert", str(tmp_path / "x.dag"), "--to", "flat", "-o", str(tmp_path / "out"))
+    assert done.returncode == 2 and "missing.sub" in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_a_place_that_cannot_be_written_is_told(script: Path) -> None:
+    done = headway("convert", str(script), "--to", "flat", "-o", str(script.parent / "no" / "out"))
+    assert done.returncode == 1 and "cannot be written" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(script: Path) -> None:
+    out = script.parent / "out"
+    out.write_text("old")
+    out.chmod(0o751)
+    headway("convert", str(script), "--to", "flat", "-o", str(out))
+    assert "mqsub" in out.read_text() and stat.S_IMODE(out.stat().st_mode) == 0o751
+    assert sorted(path.name for path in script.parent.iterdir()) == ["out", "w.sh"]
+
+
+def test_a_workflow_can_be_written_over_itself(script: Path) -> None:
+    headway("convert", str(script), "--to", "flat", "-o", str(script))
+    assert answer("show", str(script))["jobs"] == 2
+
+
+PYTHON = "from headway import Workflow\nw = Workflow('w')\nw.job('A', 'a')\nw.job('B', 'b', after='A')\n"
+LOOP = 'for i in 1 2; do mqsub -l "$i" -c x; done\nmqsub -deps "1" -l 3 -c y\n'
+DESCRIPTION = """\
+Levels = [["G", 1]]
+def generateGroup(level, parent): return [[1], [2]]
+def getDependent(level, group, parent): return [[1]] if group == [2] else []
+def getJobsExecutables(level, group): return ["x.sh"]
+"""
+DAX = '<adag><job id="A" name="a"/><job id="B" name="b"/><child ref="B"><parent ref="A"/></child></adag>'
+WFFORMAT = (
+    '{"name": "w", "schemaVersion": "1.5", "workflow": {"specification": {"tasks": ['
+    '{"name": "a", "id": "a", "parents": [], "children": ["b"]},'
+    '{"name": "b", "id": "b", "parents": ["a"], "children": []}'
+    "]}}}"
+)
+ALL = {
+    "x.dag": "JOB A a.sub\nJOB B a.sub\nPARENT A CHILD B\n",
+    "x.sub": "executable = x\nqueue 2\n",
+    "Makefile": "all: b\nb: a\n\ttouch b\na:\n\ttouch a\n",
+    "x.sh": SCRIPT,
+    "loop.sh": LOOP,
+    "x.py": PYTHON,
+    "d.py": DESCRIPTION,
+    "x.json": WFFORMAT,
+    "x.dax": DAX,
+}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_packed_files_are_read_as_they_are(tmp_path: Path, name: str, pack: object) -> None:
+    assert callable(pack)
+    plain, packed = tmp_path / name, tmp_path / f"{name}.{'gz' if pack is gzip.compress else 'xz'}"
+    plain.write_text(ALL[name])
+    packed.write_bytes(pack(ALL[name].encode()))
+    keys = ("jobs", "arcs", "levels", "format", "name")
+    first, second = answer("show", str(plain)), answer("show", str(packed))
+    assert [first[key] for key in keys] == [second[key] for key in keys]
+    assert first["jobs"] >= 2

@@ -1,0 +1,34 @@
+"""Headway as people call it: a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+
+def headway(*words: str, cwd: Path | None = None, program: str = "headway") -> subprocess.CompletedProcess[str]:
+    """Runs a command of this checkout; what it prints, and its exit code."""
+    module = "headway" if program == "headway" else f"headway.cli.{program}"
+    return subprocess.run(
+        [sys.executable, "-m", module, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+
+
+def answer(*words: str, cwd: Path | None = None) -> dict[str, Any]:
+    """The JSON answer of a command that must succeed."""
+    done = headway(*words, "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

@@ -1,0 +1,37 @@
+"""A world of texts: files in a dictionary, and nothing that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from headway.model.errors import InputError
+
+
+class Texts:
+    """A `formats.world.World` in memory."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.files = dict(files)
+
+    def lines(self, path: str) -> Iterator[str]:
+        return (f"{line}\n" for line in self.text(path).removesuffix("\n").split("\n"))
+
+    def text(self, path: str) -> str:
+        if path not in self.files:
+            raise InputError(path, 1, "cannot be read.")
+        return self.files[path]
+
+    def exists(self, path: str) -> bool:
+        return path in self.files
+
+    def make(self, path: str, goals: Sequence[str]) -> str:
+        raise InputError(path, 1, "no make here.")
+
+    def describe(self, path: str, arguments: Sequence[str]) -> str:
+        raise InputError(path, 1, "nothing runs here.")
+
+    def collect(self, path: str, arguments: Sequence[str]) -> str:
+        raise InputError(path, 1, "nothing runs here.")
+
+    def build(self, path: str, arguments: Sequence[str]) -> str:
+        raise InputError(path, 1, "nothing runs here.")
