@@ -1,0 +1,8 @@
+"""HTCondor submit description files: what the nodes of a DAG run, and workflows of their own."""
+
+from headway.formats.submit.description import Description, parse_description
+from headway.formats.submit.process import processes
+from headway.formats.submit.resolution import parse, resolved
+from headway.formats.submit.writing import description_text
+
+__all__ = ["Description", "description_text", "parse", "parse_description", "processes", "resolved"]
