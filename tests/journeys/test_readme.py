@@ -1,0 +1,64 @@
+"""The README, run as a newcomer would: its commands work as they stand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from headway import __version__
+from tests.shell import ROOT
+
+COMMANDS = re.findall(r"^    (\./scripts/.+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
+
+
+def test_the_readme_has_two_commands_and_ci_runs_the_second() -> None:
+    assert [command.split()[0] for command in COMMANDS] == ["./scripts/headway", "./scripts/test"]
+    assert "scripts/test" in (ROOT / ".ci/run").read_text()
+
+
+def test_the_first_command_shows_a_real_example() -> None:
+    done = subprocess.run(["sh", "-c", COMMANDS[0]], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "jobs              40" in done.stdout
+
+
+def test_the_picture_in_the_readme_is_what_is_drawn() -> None:
+    done = subprocess.run(
+        ["sh", "-c", "./scripts/headway show examples/pipeline.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    drawn = done.stdout.split("\n\n")[1].splitlines()[:12]
+    readme = (ROOT / "README.md").read_text()
+    assert "\n".join(f"    {line}" for line in drawn) in readme
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "examples").iterdir()) if path.is_file()])
+def test_every_example_can_be_shown(name: str) -> None:
+    words = ["4"] if name == "checkers.py" else []
+    done = subprocess.run(
+        [sys.executable, "-m", "headway", "show", f"examples/{name}", *words], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_pip_install_gives_the_commands(tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    programs = tmp_path / "venv/bin"
+    subprocess.run([programs / "pip", "install", "--quiet", "--disable-pip-version-check", ROOT], check=True)
+    for command, expected in (
+        (["headway", "--version"], __version__),
+        (["mqsub", "-h"], "mqsub"),
+        (["mqtranslate", "-h"], "mqtranslate"),
+    ):
+        done = subprocess.run([programs / command[0], *command[1:]], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and expected in done.stdout
+    (tmp_path / "x.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    done = subprocess.run([programs / "headway", "show", "x.dag"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "A → B" in done.stdout
