@@ -16,6 +16,7 @@ from headway import __version__
 # Name: module and help line. Help is here so that `headway --help` imports no command.
 COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
+    "run": ("headway.cli.run", "Run a workflow to its end, here."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),

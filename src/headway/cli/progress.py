@@ -1,0 +1,52 @@
+"""How far a run is: one line that changes on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from headway.live.run import Progress
+
+
+class Display:
+    """Talk goes to standard error; standard output is for data."""
+
+    def __init__(self, jobs: int, before: int, quiet: bool = False) -> None:
+        self._jobs = jobs
+        self._before = before
+        self._quiet = quiet
+        self._live = sys.stderr.isatty() and not quiet
+        self._begun = time.monotonic()
+        if before and not quiet:
+            self.say(f"{before:,} of {jobs:,} jobs were done by an earlier run.")
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        sys.stderr.write(f"{self._clear()}{text}\n")
+        sys.stderr.flush()
+
+    def show(self, progress: Progress) -> None:
+        if self._quiet:
+            return
+        for failure in progress.failures:
+            why = failure["reason"] or f"exit code {failure['exit_code']}"
+            self.say(f"failed: {failure['job']} ({why}), log: {failure['log']}")
+        if self._live:
+            sys.stderr.write(self._clear() + self._line(progress))
+            sys.stderr.flush()
+
+    def _clear(self) -> str:
+        return "\r\x1b[K" if self._live else ""
+
+    def _line(self, progress: Progress) -> str:
+        done = self._before + progress.done
+        share = done / self._jobs if self._jobs else 1.0
+        bar = "━" * round(24 * share)
+        taken = time.monotonic() - self._begun
+        left = f", about {taken / progress.done * (self._jobs - done):.0f} s left" if progress.done else ""
+        return f"{bar:<24} {done:,} of {self._jobs:,} done, {progress.running} running{left}"
+
+    def end(self, done: int, failed: int, skipped: int, seconds: float, slots: int) -> None:
+        """The last word."""
+        rest = f", {failed:,} failed" * bool(failed) + f", {skipped:,} not run" * bool(skipped)
+        self.say(f"{done:,} of {self._jobs:,} jobs done{rest}, {seconds:.1f} s on {slots} slots.")

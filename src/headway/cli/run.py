@@ -1,0 +1,102 @@
+"""`headway run W`: a workflow to its end, here."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from headway.cli.options import print_json, workflow_arguments
+from headway.cli.progress import Display
+from headway.policies.what_next import ORDERS
+
+
+@click.command("run", short_help="Run a workflow to its end, here.")
+@workflow_arguments
+@click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
+@click.option("--order", "order_name", type=click.Choice(list(ORDERS)), default="fifo", help="What runs next.")
+@click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
+@click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
+@click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
+@click.option("--fresh", is_flag=True, help="Start from the beginning, whatever an earlier run has done.")
+@click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
+@click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
+def command(
+    workflow: str,
+    arguments: tuple[str, ...],
+    format_name: str | None,
+    slots: int | None,
+    order_name: str,
+    store: str | None,
+    fail_fast: bool,
+    retry: bool,
+    fresh: bool,
+    sync: str,
+    as_json: bool,
+) -> int:
+    """Run a workflow to its end on this computer.
+
+    Run again, it goes on where it stopped: done jobs stay done. Ctrl-C lets running jobs end and stops; twice ends them
+    too. If this command dies, the jobs that run are finished and recorded all the same.
+
+    \b
+      headway run diamond.dag
+      headway run Makefile --slots 4
+    """
+    from headway.live.home import Home
+
+    home = Home(Path(store) if store else Path(workflow).absolute().parent / ".headway")
+    slots = slots or len(os.sched_getaffinity(0))
+    from headway.live.store.sqlite import SqliteStore, create
+
+    create(home.database)
+    from headway.live.run import Watch, start_runner, submitted, tally
+
+    start_runner(home, sync)
+    from headway.live.read import no_collection, read
+
+    begun = time.time()
+    with no_collection():
+        found = read(workflow, *arguments, format=format_name)
+        jobs = SqliteStore(home.database, sync)
+        number, flat = submitted(jobs, found, order_name, fresh, begun)
+    if retry:
+        jobs.retry_failed(number)
+    before, _, _ = tally(jobs, number)
+    display = Display(flat.dag.job_count, before, quiet=as_json)
+    watch = Watch(home, sync)
+    watch.say(
+        {"workflow": number, "slots": slots, "environment": dict(os.environ), "fail_fast": fail_fast},
+    )
+    interrupts = 0
+
+    def interrupted() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        watch.say({"stop": "gently" if interrupts == 1 else "now"})
+        display.say("stopping: running jobs may end; Ctrl-C again ends them." if interrupts == 1 else "ending jobs.")
+
+    failures = []
+    for progress in watch.progress(interrupted):
+        failures += progress.failures
+        display.show(progress)
+    done, failed, skipped = tally(jobs, number)
+    seconds = time.time() - begun
+    if as_json:
+        print_json(
+            {
+                "done": done,
+                "failed": failed,
+                "skipped": skipped,
+                "seconds": seconds,
+                "store": str(home.folder),
+                "failures": [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in failures],
+            }
+        )
+    else:
+        display.end(done, failed, skipped, seconds, slots)
+    sys.stdout.flush()
+    return 0 if not failed and not skipped else 3

@@ -1,0 +1,1 @@
+"""The local placeholder: a runner that outlives whoever started it."""

@@ -1,0 +1,47 @@
+"""Starts a job's command: few system calls, its own session, nothing inherited but what it is given."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+from headway.live.spec import Spec
+
+# Words that mean to sh just what they say: the program can be started without one.
+_WORDS_ONLY = re.compile(r"[A-Za-z0-9_@%+:,./ -]+")
+_DEFAULTED = [
+    *(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD),
+    *(signal.SIGUSR1, signal.SIGUSR2),
+]
+_LOG = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+
+
+def spawn(spec: Spec, directory: str, environment: Mapping[str, str], log: Path) -> int:
+    """The process id of a job that now runs; OSError says why it cannot."""
+    place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
+    os.chdir(place)
+    actions: list[tuple[int, ...] | tuple[object, ...]] = [
+        (os.POSIX_SPAWN_OPEN, 0, spec.stdin or os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, spec.stdout or str(log), _LOG, 0o666),
+    ]
+    if spec.stderr and spec.stderr != spec.stdout:
+        actions.append((os.POSIX_SPAWN_OPEN, 2, spec.stderr, _LOG, 0o666))
+    elif spec.stdout and not spec.stderr:
+        actions.append((os.POSIX_SPAWN_OPEN, 2, str(log), _LOG, 0o666))
+    else:
+        actions.append((os.POSIX_SPAWN_DUP2, 1, 2))
+    if "PATH" not in dict(spec.environment) and _WORDS_ONLY.fullmatch(spec.command):
+        argv = spec.command.split()
+        try:
+            return os.posix_spawnp(
+                argv[0], argv, environment, file_actions=actions, setsid=True, setsigdef=_DEFAULTED, setsigmask=()
+            )
+        except (FileNotFoundError, IndexError):
+            pass  # a word that only sh knows
+    argv = ["/bin/sh", "-c", spec.command]
+    return os.posix_spawn(
+        argv[0], argv, environment, file_actions=actions, setsid=True, setsigdef=_DEFAULTED, setsigmask=()
+    )

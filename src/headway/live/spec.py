@@ -1,0 +1,44 @@
+"""What a job runs, as the store keeps it: a small JSON object, so that every placeholder can read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from headway.model.workflow import Job, Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A command line for sh, where it runs, and what it is connected to."""
+
+    command: str
+    directory: str | None = None
+    environment: Pairs = ()
+    stdin: str | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+
+    @classmethod
+    def of(cls, job: Job) -> Spec:
+        """The spec of a job whose command is known."""
+        setting = job.setting
+        command = ":" if job.command is None else job.command
+        return cls(command, setting.directory, setting.environment, setting.stdin, setting.stdout, setting.stderr)
+
+    def text(self) -> str:
+        said = {
+            "command": self.command,
+            "directory": self.directory,
+            "environment": list(self.environment),
+            "stdin": self.stdin,
+            "stdout": self.stdout,
+            "stderr": self.stderr,
+        }
+        return json.dumps({key: value for key, value in said.items() if value})
+
+    @classmethod
+    def read(cls, text: str) -> Spec:
+        said = json.loads(text)
+        environment = tuple((name, value) for name, value in said.pop("environment", ()))
+        return cls(said.pop("command", ""), environment=environment, **said)

@@ -1,0 +1,39 @@
+"""What placeholders and the store say to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NewType
+
+Seconds = float
+JobId = NewType("JobId", int)  # a node's place in its workflow
+WorkflowId = NewType("WorkflowId", int)
+LeaseId = NewType("LeaseId", int)  # one attempt at one job, never used again: a stale one fits nothing
+PlaceholderId = NewType("PlaceholderId", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How an attempt ended. A signal is a negative exit code; None: it never ran and is given back."""
+
+    lease: LeaseId
+    exit_code: int | None
+    started: Seconds = 0.0
+    ended: Seconds = 0.0
+    max_rss: int = 0  # bytes
+    cpu_seconds: Seconds = 0.0
+    reason: str = ""  # why it ended so, where its exit code does not tell: "time limit", "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A placeholder's right to run a job, and all it needs for that."""
+
+    id: LeaseId
+    workflow: WorkflowId
+    job: JobId
+    name: str
+    attempt: int  # 1 for the first
+    cores: int
+    spec: str  # what to run, as the store keeps it (live.spec)
+    time: Seconds | None = None  # its limit

@@ -1,0 +1,1 @@
+"""Advice: pure functions from what is known to what to do."""

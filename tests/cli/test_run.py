@@ -1,0 +1,199 @@
+"""`headway run` on this computer: real processes, a real store."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.shell import headway
+
+
+def script(folder: Path, text: str, name: str = "w.sh") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def run(path: Path, *words: str, code: int = 0) -> dict[str, Any]:
+    done = headway("run", str(path), "--slots", "2", *words, "--json")
+    assert done.returncode == code, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that nobody has waited for is dead all the same."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_jobs_run_in_order_in_the_workflows_folder(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        'mqsub -l A -c "echo A >> ledger"\nmqsub -deps A -l B -c "echo B >> ledger"\n'
+        'mqsub -deps B -l C -c "echo C >> ledger"\nmqsub -l C -c "echo C2 >> ledger"\n',
+    )
+    found = run(path)
+    assert (found["schema"], found["done"], found["failed"], found["skipped"]) == (1, 4, 0, 0)
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B", "C", "C2"]
+
+
+def test_a_failed_job_blocks_only_what_depends_on_it(tmp_path: Path) -> None:
+    path = script(tmp_path, 'mqsub -l A -c "echo no; exit 3"\nmqsub -deps A -l B -c true\nmqsub -l C -c true\n')
+    found = run(path, code=3)
+    assert (found["done"], found["failed"], found["skipped"]) == (1, 1, 1)
+    (failure,) = found["failures"]
+    assert (failure["job"], failure["exit_code"]) == ("A", 3)
+    assert Path(failure["log"]).read_text() == "no\n"
+
+
+def test_run_again_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = script(tmp_path, 'mqsub -l A -c "echo A >> ledger"\nmqsub -deps A -l B -c "echo B >> ledger; test -e go"\n')
+    run(path, code=3)
+    run(path, code=3)
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B"]
+    (tmp_path / "go").touch()
+    assert run(path, "--retry")["done"] == 2
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B", "B"]
+    assert run(path)["done"] == 2
+    assert run(path, "--fresh")["done"] == 2
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B", "B", "A", "B"]
+
+
+def test_an_edited_file_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c true\n")
+    run(path)
+    path.write_text("mqsub -l A -c false\n")
+    done = headway("run", str(path))
+    assert done.returncode == 1 and "--fresh" in done.stderr
+
+
+def test_retries_are_tried(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c 'echo x >> ledger; test $(wc -l < ledger) -ge 3' -attr retries=4\n")
+    assert run(path)["done"] == 1
+    assert len((tmp_path / "ledger").read_text().split()) == 3
+
+
+def test_fail_fast_starts_nothing_new(tmp_path: Path) -> None:
+    lines = ["mqsub -l A -c false"] + [f'mqsub -l B{at} -c "sleep 0.05"' for at in range(50)]
+    found = run(script(tmp_path, "\n".join(lines)), "--fail-fast", code=3)
+    assert found["failed"] == 1 and found["skipped"] > 30
+
+
+def test_a_job_gets_its_directory_environment_and_files(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/in").write_text("input")
+    path = script(
+        tmp_path,
+        "mqsub -l A -c 'cat; echo \"$HEADWAY_JOB $HEADWAY_ATTEMPT $X\"; pwd; echo oops >&2' -attr directory=sub"
+        " -attr stdin=in -attr stdout=out -attr stderr=err -attr env.X='a b'\n",
+    )
+    run(path)
+    assert (tmp_path / "sub/out").read_text() == f"inputA 1 a b\n{tmp_path}/sub\n"
+    assert (tmp_path / "sub/err").read_text() == "oops\n"
+
+
+def test_a_time_limit_ends_a_job_and_all_it_started(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c 'sleep 1000 & echo $! > pid; wait' -attr time=0.3\n")
+    begun = time.monotonic()
+    assert run(path, code=3)["failed"] == 1
+    assert time.monotonic() - begun < 60
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+def test_what_a_job_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c 'sleep 1000 & echo $! > pid'\n")
+    run(path)
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+def test_a_job_that_cannot_be_started_has_failed_and_says_why(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c true -attr directory=nowhere\nmqsub -l B -c ./nothing\n")
+    found = run(path, code=3)
+    assert [failure["exit_code"] for failure in sorted(found["failures"], key=lambda one: one["job"])] == [127, 127]
+    assert "nowhere" in Path(next(one["log"] for one in found["failures"] if one["job"] == "A")).read_text()
+
+
+def test_wide_jobs_do_not_run_beside_others(tmp_path: Path) -> None:
+    lines = [f'mqsub -l J{at} -c "echo + >> ledger; sleep 0.05; echo - >> ledger" -attr cores=2' for at in range(4)]
+    run(script(tmp_path, "\n".join(lines)))
+    assert (tmp_path / "ledger").read_text().split() == ["+", "-"] * 4
+
+
+def test_a_makefile_and_a_dagman_file_run(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("b: a\n\tcat a a > b\na:\n\techo x > a\n")
+    assert run(tmp_path / "Makefile")["done"] == 2
+    assert (tmp_path / "b").read_text() == "x\nx\n"
+    (tmp_path / "x.sub").write_text("executable = /bin/sh\narguments = \"-c 'echo $(n) >> ledger'\"\nqueue\n")
+    (tmp_path / "x.dag").write_text('JOB A x.sub\nJOB B x.sub\nPARENT A CHILD B\nVARS A n="1"\nVARS B n="2"\n')
+    assert run(tmp_path / "x.dag")["done"] == 2
+    assert (tmp_path / "ledger").read_text().split() == ["1", "2"]
+
+
+def test_what_cannot_be_honoured_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "x.sub").write_text("executable = /bin/touch\narguments = ran\nqueue\n")
+    for text, word in (
+        ("JOB A x.sub\nSCRIPT PRE A pre.sh\n", "pre"),
+        ("JOB A nowhere.sub\n", "nowhere.sub"),
+        ("JOB A x.sub\nFINAL F x.sub\n", "F"),
+    ):
+        (tmp_path / "x.dag").write_text(text)
+        done = headway("run", str(tmp_path / "x.dag"))
+        assert done.returncode == 2 and word in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def started(path: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "headway", "run", str(path), "--slots", "2", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def appears(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} never appeared"
+        time.sleep(0.01)
+
+
+def test_ctrl_c_lets_running_jobs_end(tmp_path: Path) -> None:
+    path = script(
+        tmp_path, "mqsub -l A -c 'touch begun; sleep 0.5; echo A >> ledger'\nmqsub -deps A -l B -c 'echo B >> ledger'\n"
+    )
+    process = started(path)
+    appears(tmp_path / "begun")
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate()
+    assert process.returncode == 3 and "Traceback" not in talk
+    assert (tmp_path / "ledger").read_text().split() == ["A"]
+    assert run(path)["done"] == 2
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B"]
+
+
+def test_ctrl_c_twice_ends_jobs_and_they_run_again(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c 'echo $$ > pid; test -e go || sleep 1000'\n")
+    process = started(path)
+    appears(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate()
+    assert process.returncode == 3 and "Traceback" not in talk
+    (tmp_path / "go").touch()
+    assert run(path)["done"] == 1
+
+
+def test_a_job_that_prints_much_does_no_harm(tmp_path: Path) -> None:
+    run(script(tmp_path, "mqsub -l A -c 'yes | head -c 50000000'\n"))
+    log = next((tmp_path / ".headway/logs").rglob("*.log"))
+    assert log.stat().st_size == 50_000_000
