@@ -131,6 +131,24 @@ def test_a_description_can_stand_between_tags() -> None:
     assert job(workflow, "A").rules.done
 
 
+def test_comments_of_either_kind_are_left_out_of_a_description() -> None:
+    workflow = read("JOB A {\n# no\n  // nor this\nqueue\n}\n")
+    assert workflow.descriptions[job(workflow, "A").description] == "queue"
+
+
+def test_only_a_blank_sets_the_options_apart_from_the_closing_word() -> None:
+    assert "not closed" in str(error("JOB A {\nqueue\n}\tNOOP\n"))
+
+
+def test_a_tag_that_is_no_word_is_an_error() -> None:
+    assert "closing word" in str(error("JOB A @=\nqueue\n@\n"))
+
+
+def test_words_behind_a_submit_description_are_ignored_with_a_warning() -> None:
+    workflow = read("SUBMIT-DESCRIPTION d {\nqueue\n} DIR x\nJOB A d\n")
+    assert workflow.descriptions == {"d": "queue"} and "is ignored" in says(workflow)["warnings"][0]
+
+
 def test_a_description_in_one_line_is_an_error() -> None:
     assert "not closed" in str(error("JOB A { executable = x }\n"))
 
@@ -252,6 +270,29 @@ def test_a_splices_dir_comes_before_its_nodes_dirs() -> None:
     assert [group.jobs[0].setting.directory for group in workflow.groups] == ["d", "d/e", "/f"]
 
 
+def test_dirs_of_nested_splices_add_up() -> None:
+    files = {"d/mid_dag": "JOB M a.sub\nSPLICE T low.dag DIR e\n", "d/e/low_dag": "JOB L a.sub\n"}
+    workflow = read("SPLICE S mid.dag DIR d\n", **files)
+    assert [(group.name, group.jobs[0].setting.directory) for group in workflow.groups] == [
+        ("S+M", "d"),
+        ("S+T+L", "d/e"),
+    ]
+
+
+def test_a_splice_in_a_directory_names_its_files_as_the_outermost_dag_would() -> None:
+    workflow = read("SPLICE S d/mid.dag\n", **{"d/mid_dag": "SPLICE T d/low.dag\n", "d/low_dag": "JOB L a.sub\n"})
+    assert [group.name for group in workflow.groups] == ["S+T+L"]
+
+
+def test_files_are_looked_for_beside_the_dag_and_then_where_headway_was_called() -> None:
+    files = Texts({"d/x.dag": "SPLICE S near.dag\nSPLICE T d/far.dag\n", "d/near.dag": TWO, "d/far.dag": TWO})
+    assert says(FORMATS["dagman"].parse("d/x.dag", files))["jobs"] == 4
+
+
+def test_a_splice_is_not_looked_for_outside_its_dir() -> None:
+    assert error("SPLICE S s.dag DIR nowhere\n", s_dag=TWO).line == 1
+
+
 def test_a_splice_keeps_its_own_submit_descriptions() -> None:
     workflow = read(
         "SUBMIT-DESCRIPTION d {\nexecutable = outer\n}\nJOB A d\nSPLICE S s.dag\n",
@@ -273,8 +314,11 @@ def test_a_spliced_node_cannot_be_modified_from_outside() -> None:
     assert "splice" in str(error("SPLICE S s.dag\nRETRY S 3\n", s_dag=TWO))
 
 
-def test_a_splice_that_takes_itself_in_is_an_error() -> None:
-    found = error("SPLICE S x.dag\n")
+@pytest.mark.parametrize(
+    "line", ["SPLICE S x.dag", "SPLICE S ./x.dag", "SPLICE S x.dag DIR .", "SPLICE S x.dag DIR d/.."]
+)
+def test_a_splice_that_takes_itself_in_is_an_error(line: str) -> None:
+    found = error(f"{line}\n", **{"d/../x_dag": "SPLICE S x.dag\n", "./x_dag": f"{line}\n"})
     assert found.line == 1 and "takes itself in" in str(found)
 
 
@@ -302,10 +346,24 @@ def test_connect_joins_pins_by_number() -> None:
     assert order(workflow) == {("S+A", "T+A"), ("S+B", "T+B")}
 
 
+def test_several_nodes_may_share_a_pin_and_one_may_have_several() -> None:
+    out = TWO + "PIN_OUT A 1\nPIN_OUT B 1\nPIN_OUT B 2\n"
+    workflow = read("SPLICE S s.dag\nSPLICE T t.dag\nCONNECT S T\n", s_dag=out, t_dag=PINNED_IN)
+    assert order(workflow) == {("S+A", "T+A"), ("S+B", "T+A"), ("S+B", "T+B")}
+    assert says(workflow)["jobs"] == 4
+
+
+@pytest.mark.parametrize("text", ["CONNECT S T\n", "PIN_IN A 1\nPIN_OUT A 1\n"])
+def test_pins_and_connections_alone_are_no_dag(text: str) -> None:
+    assert error(text).line == 1
+
+
 @pytest.mark.parametrize(
     ("out", "into"),
     [
         (TWO, PINNED_IN),
+        (PINNED_OUT, TWO + "PIN_IN A 1\nPIN_IN B 1\n"),
+        (PINNED_OUT, PINNED_IN + "JOB Orphan a.sub\n"),
         (PINNED_OUT, TWO),
         (TWO + "PIN_OUT A 1\n", PINNED_IN),
         (TWO + "PIN_OUT A 1\nPIN_OUT B 3\n", PINNED_IN),
@@ -372,6 +430,23 @@ def test_vars_prepend_and_append() -> None:
     assert (found.variables, found.overrides) == ((("prepend", "3"), ("y", "2")), (("x", "1"),))
 
 
+@pytest.mark.parametrize("gap", [" ", "\t", " \t "])
+def test_any_blank_sets_append_apart(gap: str) -> None:
+    assert job(read(f'{TWO}VARS A{gap}APPEND{gap}x{gap}={gap}"1"\n'), "A").overrides == (("x", "1"),)
+
+
+def test_vars_may_hold_any_sign() -> None:
+    text = TWO + 'VARS A s="!@#$%^&*()_-=+[]{}?" q="it\'s" t="a\tb" e="" My.X="\\\\\\"" u="1"v="2"\n'
+    assert dict(job(read(text), "A").variables) == {
+        "s": "!@#$%^&*()_-=+[]{}?",
+        "q": "it's",
+        "t": "a\tb",
+        "e": "",
+        "My.X": '\\"',
+        "u": "1v=2",
+    }
+
+
 @pytest.mark.parametrize("rest", ["", " x", ' x="1', ' queue="1"', ' ="1"', " x=", ' "x"="1"'])
 def test_bad_vars_are_errors(rest: str) -> None:
     assert error(f"{TWO}VARS A{rest}\n").line == 3
@@ -406,7 +481,7 @@ def test_done() -> None:
 
 def test_save_point_file() -> None:
     assert job(read(TWO + "SAVE_POINT_FILE A here\n"), "A").rules.save_point == "here"
-    assert features(TWO + "SAVE_POINT_FILE A\n")["save_point"] == 1
+    assert job(read(TWO + "SAVE_POINT_FILE A\n"), "A").rules.save_point == "A-x.dag.save"
     assert error(TWO + "SAVE_POINT_FILE ALL_NODES\n").line == 3
     assert error("FINAL F a.sub\nSAVE_POINT_FILE F\n").line == 2
 
@@ -469,6 +544,11 @@ def test_reject_stops_everything() -> None:
     assert "REJECT" in str(error(TWO + "REJECT\n"))
 
 
+def test_a_dag_of_no_nodes_is_written_as_one_that_can_be_read() -> None:
+    written = FORMATS["dagman"].render(read("# nothing\n")).text
+    assert says(read(written))["jobs"] == 0
+
+
 # --- lines -----------------------------------------------------------------------------------------------------------
 
 
@@ -496,9 +576,15 @@ def test_an_unknown_command_is_told_with_the_one_that_was_meant() -> None:
     assert str(found).startswith('x.dag:2: "PARANT" is not a valid DAG command.') and "PARENT" in found.fix
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n"])
+@pytest.mark.parametrize("text", ["", "\n\n", " \t\n"])
 def test_an_empty_file_is_an_error(text: str) -> None:
     assert error(text).line == 1
+
+
+@pytest.mark.parametrize("text", ["# only a comment\n", "// and this\n", "MAXJOBS c 1\n"])
+def test_a_file_without_nodes_is_a_dag_of_none_with_a_warning(text: str) -> None:
+    answer = says(read(text))
+    assert answer["jobs"] == 0 and answer["warnings"] == ["the DAG has no nodes."]
 
 
 def test_an_open_quote_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 
 from headway.formats.dagman.nodes import Dag, UnknownNameError
@@ -111,7 +112,7 @@ def _save_point(dag: Dag, words: list[str], text: str, final: bool) -> None:
     _count(words, 2, 3, "SAVE_POINT_FILE NODE [FILE]")
     if words[1].upper() == ALL:
         raise WordError("SAVE_POINT_FILE takes no ALL_NODES.", "Name one node.")
-    file = unquoted(words[2]) if len(words) == 3 else f"{words[1]}.save"
+    file = unquoted(words[2]) if len(words) == 3 else f"{words[1]}-{dag.file}.save"
     _set(dag, words, "SAVE_POINT_FILE", final, "save_point", file)
 
 
@@ -144,13 +145,28 @@ def _script(dag: Dag, words: list[str], text: str, final: bool) -> None:
         dag.rule(job, words[at].lower(), script)
 
 
+# The form of nearly every VARS line; others are read piece by piece.
+_ONE_VARIABLE = re.compile(r'\S+[ \t]+([^\s"\']+)[ \t]+([A-Za-z_][\w.]*)[ \t]*=[ \t]*"([^"\\]*)"\s*$', re.ASCII)
+
+
 def _vars(dag: Dag, words: list[str], text: str, final: bool) -> None:
+    one = _ONE_VARIABLE.match(text)
+    if one is not None and one[1].upper() != ALL and not one[2].lower().startswith("queue"):
+        job = dag.job(one[1])
+        if not job.variables and not job.overrides:
+            key = one[2]
+            job.variables = ((dag.texts.setdefault(key, key), one[3]),)
+            return
+    _variables(dag, words, text, final)
+
+
+def _variables(dag: Dag, words: list[str], text: str, final: bool) -> None:
     rest = text.split(None, 2)
     content = rest[2] if len(rest) == 3 else ""
     side = "PREPEND"
-    first, _, behind = content.partition(" ")
-    if first.upper() in ("PREPEND", "APPEND") and not behind.lstrip().startswith("="):
-        side, content = first.upper(), behind
+    first, *behind = content.split(None, 1) or [""]
+    if first.upper() in ("PREPEND", "APPEND") and not (behind and behind[0].startswith("=")):
+        side, content = first.upper(), "".join(behind)
     found = pairs(content)
     if not found:
         raise WordError("no key=value pairs follow.", 'Expected VARS NODE key="value".')

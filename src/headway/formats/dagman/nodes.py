@@ -40,7 +40,10 @@ class Dag:
     pins_out: dict[int, list[int]] = field(default_factory=dict)
     connects: list[tuple[str, str, int]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    commands: int = 0
+    is_blank: bool = True  # no line so far had anything on it, not even a comment
+    is_splice: bool = False
+    file: str = ""  # the name of the file being read
+    texts: dict[str, str] = field(default_factory=dict)  # one string for each, however many nodes say it
     joins: int = 0
     plus_allowed: bool = False  # a rescue file names spliced nodes
     _rules: dict[tuple[Rules, str, object], Rules] = field(default_factory=dict)

@@ -163,6 +163,7 @@ class Lines:
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = enumerate(lines, 1)
         self.number = 0  # of the last line read: DAGMan names a command by its last one
+        self.blank = True  # nothing but empty lines so far
         self.broken_off = False  # the file ended in a continued line, which DAGMan drops without a word
 
     def commands(self) -> Iterator[tuple[int, list[str], str]]:
@@ -174,7 +175,10 @@ class Lines:
         held: list[str] = []
         for number, line in self._lines:
             words = split(line) if not line.isascii() else line.split()
-            if not words or words[0][0] == "#" or words[0].startswith("//"):
+            if not words:
+                continue
+            self.blank = False
+            if words[0][0] == "#" or words[0].startswith("//"):
                 continue
             if words[-1][-1] == "\\":
                 first = first or number
@@ -192,14 +196,16 @@ class Lines:
     def block(self, opening: str) -> tuple[str, str]:
         """The lines up to the one that closes `{` or `@=TAG`, trimmed, and what stands behind the closing word."""
         closing = "}" if opening[0] == "{" else f"@{opening[2:]}"
+        if closing == "@":
+            raise WordError("the description has no closing word.", "Expected @=WORD, and @WORD where it ends.")
         kept: list[str] = []
         start = self.number
         for number, line in self._lines:
             text = line.strip()
-            if text == closing or text.startswith((closing + " ", closing + "\t")):
+            if text == closing or text.startswith(closing + " "):
                 self.number = number
                 return "\n".join(kept), text[len(closing) :].strip()
-            if text and text[0] != "#":
+            if text and not text.startswith(("#", "//")):
                 kept.append(text)
         self.number = start
         raise WordError(

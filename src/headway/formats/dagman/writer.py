@@ -41,7 +41,7 @@ def render(workflow: Workflow) -> Rendering:
         told.append(f"the names of {names.changed} jobs as they are")
     if unknown:
         told.append(f"the commands of {len(unknown)} jobs, which are not known: write their submit files")
-    return Rendering("\n".join([*lines, ""]), told)
+    return Rendering("\n".join([*(lines or ["# This DAG has no nodes."]), ""]), told)
 
 
 class _Names:
