@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from headway.model.errors import InputError
 
@@ -23,6 +24,9 @@ class Texts:
 
     def exists(self, path: str) -> bool:
         return path in self.files
+
+    def matches(self, folder: str, pattern: str, kind: str) -> list[str]:
+        return sorted(name for name in self.files if kind != "dirs" and fnmatchcase(name, pattern))
 
     def make(self, path: str, goals: Sequence[str]) -> str:
         raise InputError(path, 1, "no make here.")

@@ -112,3 +112,26 @@ def test_packed_files_are_read_as_they_are(tmp_path: Path, name: str, pack: obje
     first, second = answer("show", str(plain)), answer("show", str(packed))
     assert [first[key] for key in keys] == [second[key] for key in keys]
     assert first["jobs"] >= 2
+
+
+def test_a_macro_that_is_not_known_in_a_nodes_submit_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.sub").write_text("executable = $ENV(HOME)/bin/x\nqueue\n")
+    (tmp_path / "x.dag").write_text("JOB A a.sub\nFINAL F missing.sub\n")
+    out = str(tmp_path / "out")
+    for format in ("flat", "makefile", "wfformat"):
+        found = answer("convert", str(tmp_path / "x.dag"), "--to", format, "-o", out)
+        assert len(found["warnings"]) == 2 and "missing.sub" in found["warnings"][0]
+        assert "a.sub:1: $ENV(HOME) is not known" in found["warnings"][1]
+    assert "$ENV(HOME)" in headway("convert", str(tmp_path / "x.dag"), "--to", "flat").stderr
+
+
+def test_what_is_lost_of_a_dag_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text(
+        "JOB A {\nexecutable = /bin/a\n}\nSCRIPT PRE A p.sh\nRETRY A 2 UNLESS-EXIT 3\nABORT-DAG-ON A 1\n"
+    )
+    found = answer("convert", str(tmp_path / "x.dag"), "--to", "flat", "-o", str(tmp_path / "out"))
+    assert found["lost"] == [
+        "the exit status that forbids a retry of 1 job",
+        "the pre script of 1 job",
+        "ABORT-DAG-ON of 1 job",
+    ]

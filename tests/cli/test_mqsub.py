@@ -107,3 +107,13 @@ def test_calls_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
 def test_it_starts_without_the_command_line_framework() -> None:
     code = "import sys, headway.cli.mqsub; sys.exit(bool({'click', 'numpy', 'subprocess'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "w.mq"
+    file.write_text("mqsub -l A -c a\n")
+    file.chmod(0o444)
+    done = mqsub("-l", "B", "-c", "b", file=file)
+    assert done.returncode == 1
+    assert "cannot be written: it is read-only. Let HEADWAY_SUBMISSIONS name another file." in done.stderr
+    assert file.read_text() == "mqsub -l A -c a\n"

@@ -124,3 +124,57 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     talk = process.stderr.read().decode()
     process.stderr.close()
     assert process.wait() in (0, 141) and "Traceback" not in talk and "rror" not in talk
+
+
+def test_a_nodes_command_setting_and_processes_come_from_its_submit_file(tmp_path: Path) -> None:
+    (tmp_path / "a.sub").write_text(
+        'executable = a.sh\narguments = $(x) $(Process)\nenvironment = "P=1"\ninitialdir = run\n'
+        "output = $(JOB).out\nrequest_cpus = 2\nqueue 3\n"
+    )
+    dag = tmp_path / "x.dag"
+    dag.write_text(
+        'JOB A a.sub\nVARS A x="v w"\nSCRIPT DEFER 4 60 PRE A pre.sh $JOB\nFINAL F {\nexecutable = /bin/f\n}\n'
+    )
+    found = answer("show", str(dag), "--job", "A")
+    assert (found["kind"], found["command"], found["processes"]) == ("job", "../a.sh v w 0", 3)
+    assert found["commands"] == [f"../a.sh v w {number}" for number in range(3)]
+    assert found["attributes"] == {"cores": "2", "directory": "run", "stdout": "A.out", "env.P": "1"}
+    assert (found["description"], found["variables"], found["warnings"]) == ("a.sub", {"x": "v w"}, [])
+    said = headway("show", str(dag), "--job", "A").stdout
+    assert "../a.sh v w 2" in said and "pre command = pre.sh $JOB" in said and "pre defer = 4 60" in said
+    last = answer("show", str(dag), "--job", "F")
+    assert (last["kind"], last["command"], last["processes"], last["commands"]) == ("final", "/bin/f", 1, [])
+
+
+def test_a_job_whose_submit_file_is_missing_or_wrong_is_shown_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "b.sub").write_text('executable = b\narguments = "open\nqueue\n')
+    (tmp_path / "x.dag").write_text("JOB A a.sub\nJOB B b.sub\nPARENT A CHILD B\n")
+    for name, said in (("A", '"a.sub" is missing'), ("B", "b.sub:2: a double quote is not closed")):
+        found = answer("show", str(tmp_path / "x.dag"), "--job", name)
+        assert (found["command"], found["processes"]) == (None, None) and said in found["warnings"][0]
+        assert said in headway("show", str(tmp_path / "x.dag"), "--job", name).stdout
+
+
+def test_a_node_that_asks_for_its_parents_is_told_them(tmp_path: Path) -> None:
+    (tmp_path / "a.sub").write_text("executable = /bin/a\narguments = $(DAG_PARENT_NAMES)\nqueue\n")
+    (tmp_path / "x.dag").write_text("JOB A a.sub\nJOB B a.sub\nJOB C a.sub\nPARENT A B CHILD C\n")
+    assert answer("show", str(tmp_path / "x.dag"), "--job", "C")["command"] == "/bin/a A,B"
+
+
+def test_subdag_noop_service_and_provisioner_nodes_can_be_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "a.sub").write_text("executable = /bin/a\nqueue\n")
+    dag = tmp_path / "x.dag"
+    dag.write_text("SUBDAG EXTERNAL S in.dag\nJOB N a.sub NOOP\nSERVICE V a.sub\nPROVISIONER P a.sub\n")
+    found = {name: answer("show", str(dag), "--job", name) for name in "SNVP"}
+    assert [found[name]["kind"] for name in "SNVP"] == ["job", "job", "service", "provisioner"]
+    assert [found[name]["command"] for name in "SNVP"] == ["headway run in.dag", ":", "/bin/a", "/bin/a"]
+
+
+def test_a_job_that_is_not_there_is_told_with_those_that_are(diamond: Path) -> None:
+    assert '"A", "B", "C", "D"' in headway("show", str(diamond), "--job", "nonsense").stderr
+
+
+def test_settings_of_a_dag_are_told_in_words_not_in_python(tmp_path: Path) -> None:
+    (tmp_path / "x.dag").write_text("JOB A a.sub\nNODE_STATUS_FILE st 30\nDOT x.dot UPDATE\n")
+    said = headway("show", str(tmp_path / "x.dag")).stdout
+    assert "status_file=st 30" in said and "dot=x.dot UPDATE" in said and "(" not in said.split("settings")[1]

@@ -19,6 +19,8 @@ from headway.model.errors import InputError
         ("rules.mk", "all:\n", "makefile"),
         ("Makefile.linux", "all:\n", "makefile"),
         ("build", "all: a b\n\ttouch $@\n", "makefile"),
+        ("build", "include more.mk\nall: a b\n", "makefile"),
+        ("workflow", "INCLUDE nodes.dag\nINCLUDE arcs.dag\n", "dagman"),
         ("x.sub", "queue\n", "submit"),
         ("job", "executable = /bin/true\nqueue 3\n", "submit"),
         ("submit.sh", "#!/bin/sh\nmqsub -l A -c a\n", "flat"),

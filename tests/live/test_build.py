@@ -147,3 +147,17 @@ def test_the_manual_is_true(tmp_path: Path) -> None:
     names: dict[str, object] = {}
     for block in blocks[1:]:
         exec(block.replace('"census.py"', repr(str(path))).replace('"census.mk"', repr(str(tmp_path / "m.mk"))), names)
+
+
+def test_what_a_script_says_before_it_gives_up_is_shown(tmp_path: Path) -> None:
+    asks = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--parts', required=True)\np.parse_args()\n"
+    (tmp_path / "p.py").write_text(START + asks)
+    done = headway("show", "p.py", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the following arguments are required: --parts\n" in done.stderr
+    assert "p.py:5: the script ends itself: exit(2)." in done.stderr
+
+
+def test_a_script_that_reads_itself_does_not_go_on_for_ever(tmp_path: Path) -> None:
+    said = complaint(tmp_path, "from headway import read\nworkflow = read(__file__)\n")
+    assert said == "p.py:3: reading it runs Headway 10 levels deep. Does it read itself?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import signal
 import subprocess
 import sys
@@ -106,6 +107,8 @@ def test_what_the_script_prints_never_reaches_our_stdout(tmp_path: Path) -> None
         ("#!/bin/bash\nx=1\nmqsbu -l A\n", ':3: there is no command "mqsbu".'),
         ("x=1\nmqsub -l $x -c a\nexit 3\n", ":1: the script fails (exit status 3)."),
         ("x=1\necho 'no disk' >&2\nexit 1\n", ':1: the script fails (exit status 1): "no disk".'),
+        ("#!/usr/bin/perl\nsystem('mqsub -l A');\n", ':1: its first line asks for "perl", which is no shell.'),
+        ("#!/usr/bin/env python3\nimport os  # mqsub\n", ':1: its first line asks for "python3", which is no shell.'),
         ("kill -9 $$\n", ":1: the script fails (signal SIGKILL)."),
         ("x=1\nmqsub -l $x -q\n", ':2: mqsub has no option "-q".'),
         ("x=1\nmqsub\n", ":2: -l is missing"),
@@ -149,3 +152,61 @@ def test_an_interrupt_ends_a_script_that_hangs_and_all_it_started(tmp_path: Path
     assert process.returncode == 130
     assert b"interrupted" in said
     assert not Path(f"/proc/{pid.read_text().strip()}/cmdline").exists()
+
+
+def test_env_with_s_names_the_shell_too(tmp_path: Path) -> None:
+    path = script(tmp_path, "#!/usr/bin/env -S bash -e\n[[ 1 ]] && mqsub -l A -c a\n")
+    assert [group.name for group in read(path).groups] == ["A"]
+
+
+def test_what_a_script_leaves_in_the_background_is_neither_waited_for_nor_left_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headway.live.child.PATIENCE", 0.1)
+    path = script(tmp_path, "tail -f /dev/null &\necho $! >pid\nmqsub -l A -c a\n")
+    assert len(read(path).groups) == 1
+    assert not is_running((tmp_path / "pid").read_text())
+
+
+def test_calls_in_the_background_count(tmp_path: Path) -> None:
+    path = script(tmp_path, "for i in 1 2 3 4; do mqsub -l $i -c a & done\n")
+    assert sorted(group.name for group in read(path).groups) == ["1", "2", "3", "4"]
+
+
+WAITING = {
+    "w.sh": "echo $$ >pid.new; mv pid.new pid\nmqsub -l A -c a\ntail -f /dev/null\n",
+    "w.py": "import os\nos.system('echo $PPID >pid.new; mv pid.new pid; tail -f /dev/null')\n",
+    "outer.sh": f"{sys.executable} -m headway show inner.sh\nmqsub -l A -c a\n",
+    "Makefile": "X := $(shell echo $$PPID >pid.new; mv pid.new pid; tail -f /dev/null)\nall:\n\techo\n",
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_when_headway_is_ended_nothing_of_it_stays(tmp_path: Path, name: str, number: signal.Signals) -> None:
+    script(tmp_path, WAITING["w.sh"], "inner.sh")
+    path, aside = script(tmp_path, WAITING[name], name), tmp_path / "aside"
+    aside.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headway", "show", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(aside)},
+    )
+    pid = tmp_path / "pid"
+    while not pid.exists():
+        assert process.poll() is None
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert b"Traceback" not in said
+    assert not is_running(pid.read_text())
+    assert list(aside.iterdir()) == []
+
+
+def is_running(pid: str) -> bool:
+    """Whether a process is there and no zombie, which is gone but for its name."""
+    try:
+        return Path(f"/proc/{pid.strip()}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

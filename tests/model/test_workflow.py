@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import pytest
 
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import Group, Job, Members, Resources, Workflow
+from headway.model.workflow import NO_ATTRIBUTES, Group, Job, Members, Resources, Workflow
 
 
 def paths(workflow: Workflow) -> list[str]:
@@ -195,6 +199,44 @@ def test_asking_for_subgroups_that_are_not_there_changes_nothing() -> None:
 def test_a_group_or_its_members_equal_nothing_else() -> None:
     assert Group("A") != "A"
     assert Members() != []
+
+
+# --- copies --------------------------------------------------------------------------------------------------------
+
+
+def nested() -> Workflow:
+    workflow = Workflow("w")
+    first = workflow.job("A", "a", cores=2, colour="red")
+    workflow.group("B", after=first).run("b").job("C", "c", release=True)
+    return workflow
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+def test_a_copy_of_a_workflow_is_equal_and_goes_its_own_way(copied: Callable[[Workflow], Workflow]) -> None:
+    workflow = nested()
+    other = copied(workflow)
+    assert other == nested()
+    other.job("D", "d", after="B")
+    other.groups.groups[1].job("E", "e", after="C")
+    assert workflow == nested()
+    assert (other.groups.place("D"), workflow.groups.place("D")) == (2, None)
+    assert paths(other) == ["A", "B", "B/C", "B/E", "D"]
+
+
+def test_a_job_without_attributes_has_none_that_could_be_changed_for_all_jobs() -> None:
+    job = copy.deepcopy(Job("a"))
+    assert job.attributes is NO_ATTRIBUTES
+    assert (dict(job.attributes), len(job.attributes), "x" in job.attributes, repr(job.attributes)) == (
+        {},
+        0,
+        False,
+        "{}",
+    )
+    assert job.attributes == {}
+    with pytest.raises(KeyError):
+        job.attributes["x"]
+    with pytest.raises(TypeError):
+        job.attributes["x"] = "y"  # type: ignore[index]
 
 
 # --- words in errors -----------------------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ def __getattr__(name: str) -> Any:
     """Imports on first use: `mqsub`, which scripts call a thousand times, must not pay for click."""
     if name not in __all__:
         raise AttributeError(f"module 'headway.cli' has no attribute {name!r}")
-    from headway.cli import app
-
+    try:
+        from headway.cli import app
+    except KeyboardInterrupt:  # Ctrl-C so early is no reason for a traceback either
+        raise SystemExit(130) from None
     return getattr(app, name)

@@ -12,6 +12,7 @@ from typing import NoReturn
 import click
 
 from headway import __version__
+from headway.cli.terminal import prepare
 
 # Name: module and help line. Help is here so that `headway --help` imports no command.
 COMMANDS = {
@@ -80,8 +81,7 @@ def run(command: Callable[[], object]) -> NoReturn:
     """Carries a command out and exits as it ended: every error a sentence, no traceback."""
     from headway.model.errors import HeadwayError
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+    prepare()
     message = ""
     try:
         code = command()
@@ -100,6 +100,7 @@ def run(command: Callable[[], object]) -> NoReturn:
         code, message = 1, "headway: out of memory."
     with suppress(OSError):
         sys.stdout.flush()
+    with suppress(OSError):
         if message:
             print(message, file=sys.stderr)
         sys.stderr.flush()

@@ -19,7 +19,9 @@ from headway.model.flatten import flatten
     type=click.Choice([format.name for format in FORMATS.values() if format.writes]),
     help="The format to write.",
 )
-@click.option("-o", "output", metavar="OUT", type=click.Path(), help="The file to write; without it, standard output.")
+@click.option(
+    "-o", "output", metavar="OUT", type=click.Path(), help="The file to write; without it, or for -, standard output."
+)
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON what was written and what was lost; needs -o.")
 def command(
     workflow: str,
@@ -37,19 +39,22 @@ def command(
       headway convert diamond.dag --to makefile -o Makefile
       headway convert checkers.py 4 --to flat
     """
+    if output == "-":
+        output = None
     if as_json and output is None:
         raise click.UsageError("--json reports on a file: name it with -o OUT.")
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         flatten(found)  # a cycle is an error here, before anything is written
         rendering = render(found, target)
-    if output is None:
-        click.echo(rendering.text, nl=False)
+    if output is None:  # as bytes, which click leaves alone: of text it takes escape sequences out
+        click.echo(rendering.text.encode("utf-8", "surrogateescape"), nl=False)
     else:
         write_whole(output, rendering.text)
-    for warning in found.warnings:
+    warnings = found.warnings + rendering.warnings
+    for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     if rendering.lost:
         click.echo(f"note: {target} cannot say: {'; '.join(rendering.lost)}.", err=True)
     if as_json:
-        print_json({"output": output, "format": target, "lost": rendering.lost, "warnings": found.warnings})
+        print_json({"output": output, "format": target, "lost": rendering.lost, "warnings": warnings})

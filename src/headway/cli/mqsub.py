@@ -93,7 +93,10 @@ def _append(path: str, call: Call) -> None:
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         text = _earlier(path, call)
-        write_whole(path, f"{text}{line_of(words_of(call))}\n")
+        try:
+            write_whole(path, f"{text}{line_of(words_of(call))}\n")
+        except HeadwayError as error:
+            raise HeadwayError(error.what, f"Let {SUBMISSIONS} name another file.") from None
     finally:
         os.close(folder)
 

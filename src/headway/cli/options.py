@@ -17,9 +17,19 @@ def workflow_arguments(function: Command) -> Command:
     """`W [ARGUMENTS]... [--format NAME]`."""
     function = click.argument("arguments", nargs=-1, type=click.UNPROCESSED)(function)
     function = click.argument("workflow", metavar="W", type=click.Path())(function)
-    return click.option("--format", "format_name", metavar="NAME", help="W's format, if it cannot be found out.")(
-        function
-    )
+    return click.option(
+        "--format",
+        "format_name",
+        metavar="NAME",
+        shell_complete=_formats,
+        help="W's format, if it cannot be found out; headway formats lists them.",
+    )(function)
+
+
+def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from headway.formats.registry import FORMATS
+
+    return [format.name for format in FORMATS.values() if format.reads and format.name.startswith(incomplete)]
 
 
 def print_json(answer: Mapping[str, object]) -> None:

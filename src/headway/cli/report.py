@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
-from headway.model import attributes
-from headway.model.errors import NotFoundError, shown
+from headway.cli.terminal import harmless
+from headway.formats.clusters import special_nodes
 from headway.model.flatten import Flat, flatten
-from headway.model.workflow import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Group, Job, Settings, Workflow
+from headway.model.workflow import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Settings, Workflow
 
 Answer = dict[str, Any]
 
@@ -19,7 +19,7 @@ def report(workflow: Workflow) -> tuple[Answer, Flat]:
     """The answer of `headway show --json` (docs/json.md explains each key), and the graph it speaks of."""
     flat = flatten(workflow)
     dag = flat.dag
-    special = {group.name: kind for kind, group in _special(workflow)}
+    special = {group.name: kind for kind, group in special_nodes(workflow)}
     path, schedule = dag.critical_path, dag.minimal_schedule if dag.timed else None
     warnings = list(workflow.warnings)
     if 0 < dag.timed < dag.job_count:
@@ -52,15 +52,6 @@ def report(workflow: Workflow) -> tuple[Answer, Flat]:
     return answer, flat
 
 
-def _special(workflow: Workflow) -> Iterator[tuple[str, Group]]:
-    if workflow.provisioner is not None:
-        yield "provisioner", workflow.provisioner
-    for service in workflow.services:
-        yield "service", service
-    if workflow.final is not None:
-        yield "final", workflow.final
-
-
 def features(workflow: Workflow, flat: Flat) -> Answer:
     """What the workflow asks for beyond order: how many jobs have each thing, and what it says of the whole."""
     jobs = [job for job in flat.jobs if job is not None]
@@ -76,13 +67,13 @@ def features(workflow: Workflow, flat: Flat) -> Answer:
     return found
 
 
-_RULES = [(field.name, getattr(PLAIN, field.name)) for field in fields(PLAIN)]
+RULES = [(field.name, getattr(PLAIN, field.name)) for field in fields(PLAIN)]
 
 
 def _job_features(jobs: Iterable[Job]) -> Iterator[str]:
     for job in jobs:
         if job.rules is not PLAIN:
-            yield from (name for name, usual in _RULES if getattr(job.rules, name) != usual)
+            yield from (name for name, usual in RULES if getattr(job.rules, name) != usual)
         if job.description:
             yield "submit_description"
         if job.variables or job.overrides:
@@ -97,48 +88,6 @@ def _job_features(jobs: Iterable[Job]) -> Iterator[str]:
             yield "setting"
         if job.attributes is not NO_ATTRIBUTES:
             yield from (f"attribute {key}" for key in job.attributes)
-
-
-def details(workflow: Workflow, name: str) -> Answer:
-    """Everything known of one job."""
-    flat = flatten(workflow)
-    special = {group.name: group.jobs[0] for group in workflow.special() if group.jobs}
-    if name in special:
-        return {"job": name, **_described(special[name]), "parents": [], "children": []}
-    for node, job in enumerate(flat.jobs):
-        if job is not None and flat.dag.names[node] == name:
-            break
-    else:
-        raise NotFoundError(f"there is no job {shown(name)} in {workflow.name}.", _hint(name, flat))
-    names = flat.dag.names
-    return {
-        "job": name,
-        **_described(job),
-        "level": flat.dag.level_of[node] + 1,
-        "parents": [names[parent] for parent in flat.dag.job_parents(node)],
-        "children": [names[child] for child in flat.dag.job_children(node)],
-    }
-
-
-def _hint(name: str, flat: Flat) -> str:
-    from difflib import get_close_matches
-
-    known = [flat.dag.names[node] for node in flat.dag.jobs()]
-    close = get_close_matches(name, known, 3) if len(known) <= 10_000 else []
-    return f"Did you mean {' or '.join(map(shown, close))}?" if close else "headway show lists small workflows."
-
-
-def _described(job: Job) -> Answer:
-    rules = {name: value for name, usual in _RULES if (value := getattr(job.rules, name)) != usual}
-    return {
-        "command": job.command,
-        "description": job.description or None,
-        "variables": dict(job.variables + job.overrides),
-        "attributes": dict(attributes.pairs_of(job)),
-        "rules": {
-            key: asdict(value) if hasattr(value, "__dataclass_fields__") else value for key, value in rules.items()
-        },
-    }
 
 
 # --- as text ---------------------------------------------------------------------------------------------------
@@ -170,20 +119,7 @@ def text(answer: Mapping[str, Any]) -> str:
         rows.append(("dropped", f"{answer['dropped_dependencies']} dependencies on groups never generated"))
     lines = [f"{name:<16}  {value}".rstrip() for name, value in rows]
     lines += [f"warning: {warning}" for warning in answer["warnings"]]
-    return "\n".join(lines)
-
-
-def details_text(answer: Mapping[str, Any]) -> str:
-    """One job for people."""
-    lines = []
-    for key, value in answer.items():
-        if isinstance(value, Mapping):
-            lines += [f"{key:<12} {name} = {content}" for name, content in value.items()]
-        elif isinstance(value, list):
-            lines.append(f"{key:<12} {' '.join(value) or '-'}")
-        elif value is not None:
-            lines.append(f"{key:<12} {value}")
-    return "\n".join(lines)
+    return harmless("\n".join(lines))
 
 
 def duration(seconds: float) -> str:
@@ -198,7 +134,9 @@ def duration(seconds: float) -> str:
 
 def _spelled(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={content}" for key, content in value.items())
+        return ", ".join(f"{key}={_spelled(content)}" for key, content in value.items())
+    if isinstance(value, list | tuple):
+        return " ".join(_spelled(item) for item in value if item is not False)
     return str(value)
 
 

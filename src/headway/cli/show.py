@@ -7,7 +7,7 @@ import shutil
 import click
 
 from headway.cli.options import print_json, workflow_arguments
-from headway.cli.report import details, details_text, report, text
+from headway.cli.report import report, text
 from headway.live.read import no_collection, read
 from headway.model.dag import Dag
 
@@ -18,7 +18,7 @@ from headway.model.dag import Dag
     "--job",
     "job_name",
     metavar="NAME",
-    help="Everything known of one job instead: its command, scripts, files.",
+    help="Everything known of one job instead: its command (a DAGMan node's from its submit file), scripts, files.",
 )
 @click.option(
     "--draw/--no-draw",
@@ -37,7 +37,8 @@ def command(
 ) -> None:
     """Show what a workflow looks like: jobs, arcs, groups, levels, width, critical path, and a drawing of small ones.
 
-    W is a workflow in any format. ARGUMENTS go to a description or Python script, or are make's goals.
+    W is a workflow in any format, - standard input. ARGUMENTS go to a script, are make's goals, or set a submit file's
+    variables (NAME=VALUE).
 
     \b
       headway show diamond.dag
@@ -47,6 +48,8 @@ def command(
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         if job_name is not None:
+            from headway.cli.details import details, details_text
+
             answer = details(found, job_name)
             if as_json:
                 print_json(answer)

@@ -45,7 +45,7 @@ def lost(workflow: Workflow, can: Set[str]) -> list[str]:
                     found[kind] += 1
             if job.rules is not PLAIN and "rules" not in able:
                 for name in _RULES:
-                    if getattr(job.rules, name) != getattr(PLAIN, name):
+                    if name not in able and getattr(job.rules, name) != getattr(PLAIN, name):
                         found[f"rule {name}"] += 1
     found["special"] = 0 if "special" in able else sum(1 for _ in workflow.special())
     found["throttles"] = 0 if "throttles" in able else len(workflow.throttles)
@@ -79,7 +79,25 @@ _WORDS = {
 }
 
 
+_RULE_WORDS = {
+    "unless_exit": "the exit status that forbids a retry",
+    "priority": "the priority",
+    "category": "the category",
+    "pre": "the pre script",
+    "post": "the post script",
+    "hold": "the hold script",
+    "pre_skip": "PRE_SKIP",
+    "abort_on": "ABORT-DAG-ON",
+    "tolerance": "how many processes may fail",
+    "save_point": "the save point file",
+    "noop": "the NOOP mark",
+    "done": "the DONE mark",
+    "subdag": "the DAG inside",
+}
+
+
 def _sentence(kind: str, count: int) -> str:
     if kind.startswith("rule "):
-        return f"{kind.removeprefix('rule ')} of {count} {'job' if count == 1 else 'jobs'}"
+        name = kind.removeprefix("rule ")
+        return f"{_RULE_WORDS.get(name, name)} of {count} {'job' if count == 1 else 'jobs'}"
     return _WORDS[kind][count != 1].format(count)

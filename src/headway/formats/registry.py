@@ -113,9 +113,12 @@ _ENDINGS = {
 _MAKEFILES = {"makefile", "gnumakefile"}
 _PACKED = (".gz", ".xz")
 _RESCUE = re.compile(r"\.rescue\d+$")
-_DAGMAN_WORD = re.compile(
-    r"^\s*(?:(?:job|final|service|provisioner|subdag\s+external|splice)\s+\S+\s+\S|(?:weak\s+)?parent\s+\S.*\schild\s"
-    r"|(?:vars|script|include|retry|priority|category|maxjobs|config|submit-description)\s+\S)",
+_DAGMAN_NODE = re.compile(
+    r"^\s*(?:(?:job|final|service|provisioner|subdag\s+external|splice)\s+\S+\s+\S|(?:weak\s+)?parent\s+\S.*\schild\s)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DAGMAN_WORD = re.compile(  # these also begin lines of other formats
+    r"^\s*(?:vars|script|include|retry|priority|category|maxjobs|config|submit-description)\s+\S",
     re.IGNORECASE | re.MULTILINE,
 )
 _MQSUB = re.compile(r"^[^#\n]*\bmqsub\b", re.MULTILINE)
@@ -157,12 +160,14 @@ def _from_content(path: str, head: str) -> str:
         return "dax"
     if _MQSUB.search(head) and (_SHELL.match(start) or not re.search(r"^\t", head, re.MULTILINE)):
         return "flat"
-    if _DAGMAN_WORD.search(head):
+    if _DAGMAN_NODE.search(head):
         return "dagman"
     if _QUEUE.search(head) and "=" in head:
         return "submit"
     if _RULE.search(head):
         return "makefile"
+    if _DAGMAN_WORD.search(head):
+        return "dagman"
     raise InputError(
         path, 1, "this is in no format that Headway knows.", f"Say which with --format: {names(reads=True)}."
     )

@@ -19,6 +19,9 @@ class World(Protocol):
     def exists(self, path: str) -> bool:
         """Whether there is such a file."""
 
+    def matches(self, folder: str, pattern: str, kind: str) -> list[str]:
+        """The names that fit a pattern, seen from a folder, sorted; kind: files, dirs or any."""
+
     def make(self, path: str, goals: Sequence[str]) -> str:
         """What GNU make says it would do for the goals, and its database."""
 
@@ -34,7 +37,8 @@ class World(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A workflow as text, and what of it that format cannot say, one sentence each."""
+    """A workflow as text, what of it that format cannot say, and what was met on the way, one sentence each."""
 
     text: str
     lost: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)

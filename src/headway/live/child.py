@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from types import FrameType
 
 from headway.model.errors import InputError
 
 KEPT = 65536  # bytes of what it printed last
 MOST = 64 * 2**20  # bytes after which it prints without end
+PATIENCE = 5.0  # seconds in which what a program left behind may still end by itself
+TURN = 0.25  # seconds between two looks at whether it has ended
+FAREWELL = 1.0  # seconds between being asked to end and being ended
+DEPTH, DEEPEST = "HEADWAY_DEPTH", 10  # programs that Headway runs may call Headway, but not for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,104 @@ class Ended:
             return f"signal {-self.status}"
 
 
+@contextlib.contextmanager
+def started(
+    path: str, command: Sequence[str], directory: str, environment: Mapping[str, str] | None, stdout: int, stderr: int
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that the file at `path` needs run; it and all that it started are gone afterwards, whatever happens."""
+    depth = _depth(path)
+    around = {**(os.environ if environment is None else environment), DEPTH: str(depth + 1)}
+    with _endings() as endings:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=directory,
+                env=around,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,  # a group to end, and no terminal to wait for an answer on
+            )
+        except (OSError, ValueError) as error:
+            raise InputError(path, 1, f"{command[0]} cannot be started: {error}.", "Check the arguments.") from None
+        try:
+            endings.let_go()
+            yield process
+        finally:
+            endings.held = True
+            _end(process, FAREWELL / (depth + 1))  # who is further inside must be done earlier
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+
+
+def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Ends a program and its group: first so that a Headway in it can end what it runs itself, then for good."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # all of it is gone
+        os.killpg(process.pid, signal.SIGTERM)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            process.poll()
+            os.killpg(process.pid, 0)
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+_Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+
+
+class _Endings:
+    """The signals that end us, raised where we are; while a program is started or ended, only afterwards."""
+
+    def __init__(self) -> None:
+        self.held = True
+        self.noted = 0
+
+    def __call__(self, number: int, _: object) -> None:
+        self.noted = number
+        if not self.held:
+            self.let_go()
+
+    def let_go(self) -> None:
+        self.held = False
+        number, self.noted = self.noted, 0
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        if number:
+            raise SystemExit(128 + number)
+
+
+@contextlib.contextmanager
+def _endings() -> Iterator[_Endings]:
+    """Catches the signals that would end us, except where somebody else sees to them."""
+    endings = _Endings()
+    usual: dict[signal.Signals, _Handler] = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    ours = threading.current_thread() is threading.main_thread()
+    caught = [number for number, handler in usual.items() if ours and signal.getsignal(number) == handler]
+    try:
+        for number in caught:
+            signal.signal(number, endings)
+        yield endings
+    finally:
+        for number in caught:
+            signal.signal(number, usual[number])
+    endings.let_go()
+
+
+def _depth(path: str) -> int:
+    """How many programs that Headway runs this Headway is inside of; an error where they seem to have no end."""
+    text = os.environ.get(DEPTH, "")
+    depth = int(text) if text.isdecimal() and len(text) < 5 else 0
+    if depth >= DEEPEST:
+        raise InputError(path, 1, f"reading it runs Headway {DEEPEST} levels deep.", "Does it read itself?")
+    return depth
+
+
 def run(
     path: str,
     command: Sequence[str],
@@ -48,41 +153,33 @@ def run(
     keep_stdout: bool = True,
 ) -> Ended:
     """Runs what the file at `path` needs run; its stdout is kept with its stderr, or dropped."""
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if keep_stdout else subprocess.DEVNULL,
-            stderr=subprocess.STDOUT if keep_stdout else subprocess.PIPE,
-            process_group=0,
-        )
-    except (OSError, ValueError) as error:
-        raise InputError(path, 1, f"{command[0]} cannot be started: {error}.", "Check the arguments.") from None
-    stream = process.stdout if keep_stdout else process.stderr
-    assert stream is not None
-    try:
-        with stream:
-            said = _last_of(path, stream)
+    pipe, dropped = subprocess.PIPE, subprocess.DEVNULL
+    with started(
+        path,
+        command,
+        directory,
+        environment,
+        stdout=pipe if keep_stdout else dropped,
+        stderr=subprocess.STDOUT if keep_stdout else pipe,
+    ) as process:
+        stream = process.stdout if keep_stdout else process.stderr
+        assert stream is not None
+        said = _last_of(path, process, stream.fileno())
         return Ended(process.wait(), said.decode("utf-8", "replace"))
-    except BaseException:
-        _end(process)
-        raise
 
 
-def _last_of(path: str, stream: IO[bytes]) -> bytes:
-    kept, total = b"", 0
-    while piece := os.read(stream.fileno(), KEPT):
+def _last_of(path: str, process: subprocess.Popen[bytes], stream: int) -> bytes:
+    """What it printed last; what it leaves running in the background is not waited for long."""
+    kept, total, patience = b"", 0, PATIENCE
+    while patience > 0:
+        if not select.select([stream], [], [], TURN)[0]:
+            patience -= TURN if process.poll() is not None else 0
+            continue
+        piece = os.read(stream, KEPT)
+        if not piece:
+            break
         kept = (kept + piece)[-KEPT:]
         total += len(piece)
         if total > MOST:
             raise InputError(path, 1, f"the script has printed {MOST >> 20} MB and goes on.", "Let it print less.")
     return kept
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a program and all that it started in its process group."""
-    with contextlib.suppress(ProcessLookupError):  # all of it is gone already
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()

@@ -13,6 +13,7 @@ from pathlib import Path
 from headway.formats.flat import line_of
 from headway.live.child import Ended, run
 from headway.live.files import Files
+from headway.live.streams import folder
 from headway.model.errors import InputError, shown
 
 CALLS = "HEADWAY_CALLS"  # the folder in which calls are noted
@@ -46,10 +47,10 @@ _NOT_FOUND = re.compile(r"(?P<name>.*): (?:command )?not found$")
 
 def collect(path: str, arguments: Sequence[str]) -> str:
     """The mqsub calls that a script makes, as a plain flat script. It runs in its own folder."""
-    directory = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120 - links are not followed
+    directory = folder(path)
     with tempfile.TemporaryDirectory(prefix="headway-") as aside:
         text = Files().text(path).encode("utf-8", "surrogateescape")
-        script, shell = _script(path, text, Path(aside)), _shell(text)
+        script, shell = _script(path, text, Path(aside)), _shell(path, text)
         checked = run(path, [shell[0], "-n", script], directory, keep_stdout=False)
         if checked.status:
             raise _failure(path, script, checked, f"{shell[0]} cannot read the script")
@@ -102,15 +103,22 @@ def _script(path: str, text: bytes, aside: Path) -> str:
     return str(unpacked)
 
 
-def _shell(text: bytes) -> list[str]:
+def _shell(path: str, text: bytes) -> list[str]:
     """sh, or the shell that the script's first line asks for."""
     first = os.fsdecode(text[:200].split(b"\n", 1)[0]).strip()
     words = first[2:].split() if first.startswith("#!") else []
     if words and Path(words[0]).name == "env":
-        words = words[1:]
-    if words and Path(words[0]).name in _SHELLS and shutil.which(words[0]):
-        return words
-    return ["sh"]
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    if not words:
+        return ["sh"]
+    name = Path(words[0]).name
+    if name not in _SHELLS:
+        what = f"its first line asks for {shown(name)}, which is no shell."
+        raise InputError(path, 1, what, "Run it by itself with HEADWAY_SUBMISSIONS=FILE set, and give FILE to headway.")
+    program = shutil.which(words[0]) or shutil.which(name)
+    if program is None:
+        raise InputError(path, 1, f"its first line asks for {shown(name)}, which is not installed.", "Install it.")
+    return [program, *words[1:]]
 
 
 def _check(path: str, script: str, ended: Ended) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
+from headway.live import streams
 from headway.model.errors import InputError
 
 HEAD = 65536  # bytes of a file that decide on its format
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-_BROKEN = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
+_BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 class Files:
@@ -39,10 +40,18 @@ class Files:
             try:
                 raw = stream.read(HEAD)
             except _BROKEN as error:
-                raise InputError(path, 1, f"the file cannot be unpacked ({error}).", "Is it whole?") from None
-        text, _ = codecs.utf_8_decode(raw, "surrogateescape", False)
+                raise _broken(path, 1, error) from None
+        text, _ = codecs.utf_8_decode(raw.removeprefix(codecs.BOM_UTF8), "surrogateescape", False)
         _check_text(path, 1, text)
         return text
+
+    def matches(self, folder: str, pattern: str, kind: str) -> list[str]:
+        from glob import glob  # Path.glob takes no absolute patterns
+
+        def fits(name: str) -> bool:
+            return kind == "any" or (Path(folder) / name).is_dir() == (kind == "dirs")
+
+        return sorted(name for name in glob(pattern, root_dir=folder or None) if fits(name))  # noqa: PTH207
 
     def make(self, path: str, goals: Sequence[str]) -> str:
         from headway.live.make import make
@@ -67,7 +76,7 @@ class Files:
 
 def _opened(path: str) -> IO[bytes]:
     try:
-        stream = Path(path).open("rb")  # noqa: SIM115 - the caller closes it
+        stream = cast(io.BufferedReader, streams.opened(path))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(path, 1, f"cannot be read: {why}.", "Check the path.") from None
@@ -75,7 +84,7 @@ def _opened(path: str) -> IO[bytes]:
         magic = stream.peek(6)[:6]
     except OSError as error:
         stream.close()
-        raise InputError(path, 1, f"cannot be read: {error.strerror}.", "Check the path.") from None
+        raise _broken(path, 1, error) from None
     if magic.startswith(_GZIP):
         return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
     if magic.startswith(_XZ):
@@ -88,13 +97,21 @@ def _guarded(path: str, stream: IO[bytes]) -> Iterator[str]:
     number = 0
     with io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="\n") as text:
         try:
+            if cast(io.BufferedReader, stream).peek(3).startswith(codecs.BOM_UTF8):  # as Windows editors leave it
+                stream.read(3)
             for line in text:
                 number += 1
                 if "\0" in line:
                     _check_text(path, number, line)
                 yield line
         except _BROKEN as error:
-            raise InputError(path, number + 1, f"the file cannot be unpacked ({error}).", "Is it whole?") from None
+            raise _broken(path, number + 1, error) from None
+
+
+def _broken(path: str, line: int, error: Exception) -> InputError:
+    if isinstance(error, OSError) and error.strerror:
+        return InputError(path, line, f"cannot be read: {error.strerror}.", "Check the path.")
+    return InputError(path, line, f"the file cannot be unpacked ({error}).", "Is it whole?")
 
 
 def _check_text(path: str, line: int, text: str) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
+import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -14,12 +15,15 @@ from pathlib import Path
 from headway.formats.makefile.complaint import cycle, failure
 from headway.formats.makefile.database import EXPORTED, SUBMAKE
 from headway.formats.registry import unpacked_name
+from headway.live.child import started
 from headway.live.files import Files
+from headway.live.streams import STDIN, folder, is_stream
 from headway.model.errors import HeadwayError, InputError
 
 SECONDS = 120  # long enough for any Makefile that asks the shell a few things
 _INHERITED = ("MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "MAKELEVEL", "MAKEOVERRIDES", "MAKECMDGOALS")
-_OF_SHELLS = frozenset({"PWD", "OLDPWD", "SHLVL", "SHELL", "_"})
+_OWN_EXPORT = re.compile(rb"^[^\s#=][^#=\n]*?:[^=\n]*?\bexport\s+(?!HEADWAY_)(\w+)", re.MULTILINE)
+_OF_THEIRS = frozenset({"CURDIR", "GNUMAKEFLAGS", "PWD", "OLDPWD", "SHLVL", "SHELL", "_"})
 
 
 def make(path: str, goals: Sequence[str]) -> str:
@@ -29,10 +33,10 @@ def make(path: str, goals: Sequence[str]) -> str:
     for goal in goals:
         if "\0" in goal or not goal:
             raise InputError(path, 1, "a goal is empty or no text.", "Name a target of this Makefile.")
-    with tempfile.TemporaryDirectory(prefix="headway-") as folder:
-        file = _unpacked(path, folder)
-        code, output, complaints = _run(path, [*_question(file), "--", *goals])
-        exported = _exported(path, file, output) if not code else ""
+    with tempfile.TemporaryDirectory(prefix="headway-") as aside:
+        file = _unpacked(path, aside)
+        code, output, complaints = _run(path, [*_question(file), "--", *goals], _environment() | {"LC_ALL": "C"})
+        exported = _exported(path, file, output, [word for word in goals if "=" in word]) if not code else ""
     if file != _name(path):
         output, complaints = (text.replace(file, _name(path)) for text in (output, complaints))
     dropped = cycle(path, output, complaints)
@@ -50,15 +54,20 @@ def _name(path: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def _unpacked(path: str, folder: str) -> str:
-    """The file that make is to read: the user's own unless that is packed."""
-    with Path(path).open("rb") as stream:
-        packed = stream.read(6).startswith((b"\x1f\x8b", b"\xfd7zXZ\x00"))
-    if not packed:
+def _unpacked(path: str, aside: str) -> str:
+    """The file that make is to read: the user's own unless that is packed, or no file."""
+    if not _copied(path):
         return _name(path)
-    copy = Path(folder) / Path(unpacked_name(path)).name
+    copy = Path(aside) / Path(unpacked_name(path)).name
     copy.write_bytes(Files().text(path).encode("utf-8", "surrogateescape"))
     return str(copy)
+
+
+def _copied(path: str) -> bool:
+    if is_stream(path) or path == STDIN:
+        return True
+    with Path(path).open("rb") as stream:
+        return stream.read(6).startswith((b"\x1f\x8b", b"\xfd7zXZ\x00"))
 
 
 def _question(file: str) -> list[str]:
@@ -70,77 +79,57 @@ def _question(file: str) -> list[str]:
     return [*words, f"MAKE=$(if $@,{SUBMAKE},make)"]
 
 
-def _exported(path: str, file: str, output: str) -> str:
-    """What the Makefile exports to its recipes, which the database does not tell: a recipe of ours is asked."""
-    if not _mentions_export(path, file, output):
+def _exported(path: str, file: str, output: str, variables: Sequence[str]) -> str:
+    """What recipes find in their environment, which the database does not tell: a recipe of ours is asked."""
+    texts = _makefiles(path, file, output)
+    if "HEADWAY_MAKEFILE := 1\n" in output or not (variables or any(b"export" in text.lower() for text in texts)):
         return ""
     target = ".headway-environment"
-    words = ["-f", file, "-s", f"--eval={target}: ; @env -0", "SHELL=/bin/sh", ".SHELLFLAGS=-c", "--", target]
-    code, answer, _ = _run(path, words)
+    words = ["-f", file, "-s", f"--eval={target}: ; @env -0", "--", *variables, "SHELL=/bin/sh", ".SHELLFLAGS=-c"]
+    ours = _environment()
+    code, answer, _ = _run(path, [*words, target], ours)
     if code:
         return ""
     found = dict(pair.partition("=")[::2] for pair in answer.split("\0") if "=" in pair)
-    ours = _environment()
     exported = {
         name: value
         for name, value in found.items()
-        if ours.get(name) != value and not name.startswith(("MAKE", "MFLAGS", "HEADWAY_")) and name not in _OF_SHELLS
+        if ours.get(name) != value and not name.startswith(("MAKE", "MFLAGS", "HEADWAY_")) and name not in _OF_THEIRS
     }
-    return f"\n{EXPORTED}{json.dumps(exported)}\n" if exported else ""
+    own = sorted({os.fsdecode(name) for text in texts for name in _OWN_EXPORT.findall(text)})
+    return f"\n{EXPORTED}{json.dumps([exported, own])}\n" if exported or own else ""
 
 
-def _mentions_export(path: str, file: str, output: str) -> bool:
-    """Whether any of the Makefiles has the word; if not, there is nothing to ask."""
+def _makefiles(path: str, file: str, output: str) -> list[bytes]:
+    """The texts of all Makefiles that make has read."""
     listed = next((line for line in output.split("\n") if line.startswith("MAKEFILE_LIST := ")), "")
-    if "HEADWAY_MAKEFILE := 1\n" in output:
-        return False
+    found = []
     for name in {file, *listed.removeprefix("MAKEFILE_LIST := ").split()}:
         with contextlib.suppress(OSError):
-            if b"export" in (Path(path).parent / name).read_bytes():
-                return True
-    return False
+            found.append(Path(folder(path), name).read_bytes())
+    return found
 
 
 def _environment() -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in _INHERITED}
-    return environment | {"LC_ALL": "C", "MAKE_RESTARTS": "1"}
+    return environment | {"MAKE_RESTARTS": "1"}
 
 
-def _run(path: str, words: Sequence[str]) -> tuple[int, str, str]:
+def _run(path: str, words: Sequence[str], environment: dict[str, str]) -> tuple[int, str, str]:
     """Runs make beside the Makefile: its exit status, what it says, and what it complains of."""
-    try:
-        process = subprocess.Popen(
-            ["make", *(os.fsencode(word) for word in words)],
-            cwd=Path(path).parent,
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except FileNotFoundError:
+    if shutil.which("make") is None:
         raise HeadwayError(
             "GNU make is not installed, and Makefiles are read with it.", "Install it: apt install make."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(path, 1, f"make cannot be started: {error}.", "Is this a list of goals?") from None
-    try:
-        output, complaints = process.communicate(timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise InputError(
-            path, 1, f"make was not done reading after {SECONDS} s.", "Does $(shell …) or a line with + wait?"
-        ) from None
-    finally:
-        _end(process)
+        )
+    pipe, directory = subprocess.PIPE, folder(path)
+    with started(path, ["make", *words], directory, environment, stdout=pipe, stderr=pipe) as process:
+        try:
+            output, complaints = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise InputError(
+                path, 1, f"make was not done reading after {SECONDS} s.", "Does $(shell …) or a line with + wait?"
+            ) from None
     return process.returncode, _text(output), _text(complaints)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends make and all that it started, if it is still at work."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
 
 
 def _text(output: bytes) -> str:

@@ -48,6 +48,7 @@ _METHODS = {
     "getcwdu": "os.getcwd()",
     "im_func": "__func__",
     "func_name": "__name__",
+    "setdefaultencoding": "nothing: text is Unicode",
 }
 _MODULES = {
     "ConfigParser": "configparser",
@@ -62,6 +63,33 @@ _MODULES = {
     "httplib": "http.client",
     "__builtin__": "builtins",
     "thread": "_thread",
+    "md5": "hashlib",
+    "sha": "hashlib",
+    "Tkinter": "tkinter",
+    "cookielib": "http.cookiejar",
+}
+_MOVED = {  # names that left a module
+    "izip": "zip(...)",
+    "imap": "map(...)",
+    "ifilter": "filter(...)",
+    "izip_longest": "itertools.zip_longest(...)",
+    "urlopen": "urllib.request.urlopen(...)",
+    "urlretrieve": "urllib.request.urlretrieve(...)",
+    "urlencode": "urllib.parse.urlencode(...)",
+    "quote": "urllib.parse.quote(...)",
+    "unquote": "urllib.parse.unquote(...)",
+    "StringType": "str",
+    "UnicodeType": "str",
+    "IntType": "int",
+    "LongType": "int",
+    "FloatType": "float",
+    "ListType": "list",
+    "TupleType": "tuple",
+    "DictType": "dict",
+    "NoneType": "type(None)",
+    "popen2": "subprocess.Popen(...)",
+    "popen3": "subprocess.Popen(...)",
+    "popen4": "subprocess.Popen(...)",
 }
 _LAZY = "range|map|filter|zip|dict_keys|dict_values|dict_items"
 
@@ -98,9 +126,13 @@ _RUNTIME: list[tuple[str, str, str, str]] = [
     (rf'can only concatenate list \(not "(?:{_LAZY})"', "", "a list that is none now", "list(...) of it"),
     (r"'\w*(?:generator|iterator)' object has no attribute 'next'", "", ".next()", "next(...)"),
     (r"sort\(\) takes no positional arguments", "", "sort(compare)", "sort(key=...)"),
+    (r"'cmp' is an invalid keyword argument", "", "sort(cmp=...)", "sort(key=functools.cmp_to_key(...))"),
+    (r"'str' object has no attribute 'decode'", "", "decode() of text", "the text itself"),
+    (r"exceptions must derive from BaseException", r"raise\s+['\"]", "raise of a text", "raise Exception(message)"),
 ]
 _UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 _NO_ATTRIBUTE = re.compile(r"(module '(?P<module>\w+)'|'\w+' object) has no attribute '(?P<name>\w+)'")
+_NO_IMPORT = re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>\w+)'")
 _NO_MODULE = re.compile(r"No module named '(\w+)'")
 
 
@@ -114,8 +146,10 @@ def idiom(kind: str, message: str, line: str) -> Idiom | None:
         return _known(name, _NAMES, name) if sure else None
     if found := _NO_MODULE.match(message):
         return _known(found[1], _MODULES, f"import {found[1]}")
-    if found := _NO_ATTRIBUTE.match(message):
+    if found := _NO_ATTRIBUTE.match(message) or _NO_IMPORT.match(message):
         name = found["name"]
+        if found["module"] in ("itertools", "urllib", "types", "os") and name in _MOVED:
+            return Idiom(f"{found['module']}.{name}", _MOVED[name])
         if found["module"] == "string":
             return Idiom(f"string.{name}", _STRING.get(name, f"text.{name}(...)"))
         if name in _METHODS:

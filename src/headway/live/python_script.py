@@ -12,6 +12,7 @@ from pathlib import Path
 import headway
 from headway.live.child import run
 from headway.live.files import Files
+from headway.live.streams import folder
 from headway.model.errors import InputError, shown
 
 # Headway is imported from where it is imported here; -P and the last line keep its folder out of the script's way.
@@ -35,14 +36,14 @@ def answer(child: str, path: str, arguments: Sequence[str]) -> str:
         source, told = Path(aside, "source"), Path(aside, "answer")
         source.write_bytes(Files().text(path).encode("utf-8", "surrogateescape"))
         command = [sys.executable, "-P", "-c", _START, root, child, str(source), str(told), script, *arguments]
-        ended = run(path, command, os.path.dirname(script))  # noqa: PTH120
+        ended = run(path, command, folder(path))
         text = told.read_text() if told.exists() else ""
+    if ended.said:
+        print(ended.said, end="" if ended.said.endswith("\n") else "\n", file=sys.stderr)
     if not text:
         words = f": {shown(ended.last_words)}" if ended.last_words else ""
         raise InputError(path, 1, f"the script ended without an answer ({ended.how}){words}.", "Let it run to its end.")
     error = json.loads(text).get("error")
     if error is not None:
         raise InputError(path, error["line"], error["what"], error["fix"])
-    if ended.said:
-        print(ended.said, end="", file=sys.stderr)
     return text

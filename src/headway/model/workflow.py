@@ -10,13 +10,36 @@ import shlex
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from typing import Any
 
 from headway.model.errors import ModelError, shown
 
 Pairs = tuple[tuple[str, str], ...]
 Command = str | Sequence[object]  # a line for sh, or a program and its arguments
-NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+
+
+class _Nothing(Mapping[str, str]):
+    """A mapping that is empty and stays so; copies and pickles of it are itself, since it is known by identity."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: str) -> str:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __reduce__(self) -> str:
+        return "NO_ATTRIBUTES"
+
+
+NO_ATTRIBUTES: Mapping[str, str] = _Nothing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +125,12 @@ class Job:
     @property
     def release(self) -> bool:
         """Early release: once this job is done, groups that wait for its group may go on."""
-        return self.attributes.get("release") == "yes"
+        return self.attributes is not NO_ATTRIBUTES and self.attributes.get("release") == "yes"
 
     @property
     def affinity(self) -> bool:
         """Affinity: to run on the host of the previous job of its group."""
-        return self.attributes.get("affinity") == "yes"
+        return self.attributes is not NO_ATTRIBUTES and self.attributes.get("affinity") == "yes"
 
 
 class Members:
@@ -123,6 +146,14 @@ class Members:
         self.children = array("i")
         self.lines = array("i")  # where each arc was read, 0 if nowhere
         self.weak: set[int] = set()  # arcs (their place in the arrays) that need their parent ended, not succeeded
+
+    def __getstate__(self) -> tuple[object, ...]:
+        """All but `place`, which belongs to the index of this very object: for copies and pickles."""
+        return self.groups, self._index, self.parents, self.children, self.lines, self.weak
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.groups, self._index, self.parents, self.children, self.lines, self.weak = state
+        self.place = self._index.get
 
     def __len__(self) -> int:
         return len(self.groups)

@@ -603,3 +603,36 @@ def test_a_rescue_file_marks_what_is_done_also_in_splices() -> None:
     assert workflow.name == "x"
     assert [group.jobs[0].rules.done for group in workflow.groups] == [True, False, True]
     assert workflow.groups.groups[1].jobs[0].rules.retries == 2
+
+
+def test_a_rescue_file_without_its_dag_says_so() -> None:
+    with pytest.raises(InputError, match="is not there"):
+        FORMATS["dagman"].parse("x.dag.rescue001", Texts({"x.dag.rescue001": "DONE A\n"}))
+    whole = Texts({"x.dag.rescue001": "JOB A a.sub\nDONE A\n", "a.sub": "queue"})
+    assert job(FORMATS["dagman"].parse("x.dag.rescue001", whole), "A").rules.done
+
+
+def test_splices_that_multiply_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headway.formats.dagman.reader._MOST_FILES", 1000)
+    levels = {f"s{n}_dag": "".join(f"SPLICE {c} s{n + 1}.dag\n" for c in "abcdefghij") for n in range(20)}
+    assert "multiply" in str(error("SPLICE a s0.dag\n", **levels, s20_dag="JOB X a.sub\n"))
+
+
+def test_a_comment_behind_a_command_is_told_as_one() -> None:
+    assert "comment" in str(error(f"{TWO}PARENT A CHILD B # then\n"))
+
+
+def test_a_noop_node_needs_no_submit_file() -> None:
+    assert not says(read("JOB A nowhere.sub NOOP\n"))["warnings"]
+
+
+def test_a_renamed_node_runs_what_it_ran() -> None:
+    inner = "JOB A {\nexecutable = /bin/echo\narguments = $(JOB) $(job)\n}\n"
+    workflow = read("SPLICE S s.dag\n", s_dag=inner)
+    text = FORMATS["dagman"].render(workflow).text
+    assert "JOB S.A {" in text and "arguments = S+A S+A" in text
+
+
+def test_names_that_dagman_reads_are_written_as_they_are() -> None:
+    text = 'JOB a@b a.sub\nJOB {c} a.sub\nJOB d\\e a.sub\nJOB "f g" a.sub\n'
+    assert FORMATS["dagman"].render(read(text)).text == text

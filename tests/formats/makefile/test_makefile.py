@@ -233,6 +233,30 @@ def test_exported_variables_are_in_the_jobs_environment(tmp_path: Path) -> None:
     assert workflow.groups.groups[0].jobs[0].setting.environment == (("MODE", "fast 1"),)
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments", "environment"),
+    [
+        ("MODE = fast\n.EXPORT_ALL_VARIABLES:\na:\n\trun\n", (), (("MODE", "fast"),)),
+        ("export LC_ALL = C\na:\n\trun\n", (), (("LC_ALL", "C"),)),
+        ("a:\n\trun\n", ("MODE=very fast",), (("MODE", "very fast"),)),
+    ],
+)
+def test_all_that_make_exports_is_in_the_jobs_environment(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    arguments: tuple[str, ...],
+    environment: tuple[tuple[str, str], ...],
+) -> None:
+    monkeypatch.delenv("LC_ALL", raising=False)
+    assert read(tmp_path, text, *arguments).groups.groups[0].jobs[0].setting.environment == environment
+
+
+def test_what_single_targets_export_is_not_left_out_in_silence(tmp_path: Path) -> None:
+    workflow = read(tmp_path, "a: export MODE = fast\na: b\n\trun\nb:\n\techo c:export X\n")
+    assert workflow.warnings == ["exported for single targets, which is not read: MODE."]
+
+
 def test_arcs_know_their_line(tmp_path: Path) -> None:
     assert list(read(tmp_path, "a: b\n\tA\n\nb:\n\tB\n").groups.lines) == [2]
 

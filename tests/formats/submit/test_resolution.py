@@ -198,11 +198,15 @@ def test_without_a_queue_statement_there_is_one_process() -> None:
     assert commands("arguments = 1") == ["/x 1"]
 
 
-def test_which_files_match_is_not_known_here() -> None:
-    assert commands("arguments = $(f)\nqueue f matching files *.dat") == ["/x '*.dat'"]
-    assert warned("queue f matching (*.dat)") == [
-        "x.sub:2: which files match is not known here: the pattern stands for them."
+def test_items_can_be_the_files_that_match() -> None:
+    files = {"b_dat": "", "a_dat": "", "c_txt": ""}
+    assert commands("arguments = $(f)\nqueue f matching files *.dat", (), **files) == ["/x a.dat", "/x b.dat"]
+    assert commands("arguments = $(f)\nqueue f matching (*.dat c.*)", (), **files) == [
+        "/x a.dat",
+        "/x b.dat",
+        "/x c.txt",
     ]
+    assert commands("queue f matching dirs *", (), **files) == []
 
 
 @pytest.mark.parametrize(
@@ -454,3 +458,9 @@ def test_a_resolved_command_does_what_the_submit_file_says(tmp_path: Path) -> No
         ["/bin/sh", "-c", found.command], cwd=tmp_path / "run", capture_output=True, text=True, check=True
     )
     assert done.stdout == "one|two  three|'|"
+
+
+def test_a_variable_without_a_name_is_an_error() -> None:
+    for word in ("=x", " =x", "x"):
+        with pytest.raises(UsageError, match="name=value"):
+            parse("x.sub", Texts({"x.sub": "executable = /x\nqueue\n"}), [word])

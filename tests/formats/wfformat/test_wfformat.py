@@ -264,6 +264,7 @@ def changed(value: object, *steps: str | int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
+        ('{"a', ":1: this is no JSON: unterminated string starting at column 2."),
         ("{\n\n nonsense", ":3: this is no JSON: expecting property name"),
         ("[]", ":1: expected an object, found a list"),
         ("7", "found the number 7"),

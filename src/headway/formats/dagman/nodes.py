@@ -75,6 +75,8 @@ class Dag:
             known = [group.name for group in self.members] + list(self.special) + list(self.splices)
             close = get_close_matches(name[:100], known, 1)
             hint = f" (did you mean {shown(close[0])}?)" if close else ""
+        if name[0] == "#":
+            return UnknownNameError("a comment stands behind a command.", "Comments have lines of their own.")
         if name in self.splices:
             return UnknownNameError(f"{shown(name)} is a splice; only nodes can be modified.", "Name a node.")
         return UnknownNameError(f"node {shown(name)} is not declared{hint}.", f"Add a JOB line for {shown(name)}.")
@@ -149,7 +151,7 @@ class Dag:
         for kind, group in inner.special.values():
             self._take_node(name, group, inner, directory)
             self.special[group.name] = (kind, group)
-        self.descriptions.update({f"{name}+{key}": text for key, text in inner.descriptions.items()})
+        self.descriptions.update({_spliced(name, key): text for key, text in inner.descriptions.items()})
         self.throttles.update({_prefixed(name, key): most for key, most in inner.throttles.items()})
         parents, children = set(inner.members.parents), set(inner.members.children)
         places = range(len(inner.members))
@@ -165,7 +167,7 @@ class Dag:
         group.name = f"{splice}+{group.name}"
         for job in group.jobs:
             if job.description in inner.descriptions:
-                job.description = f"{splice}+{job.description}"
+                job.description = _spliced(splice, job.description)
             if job.rules.category is not None:
                 self.rule(job, "category", _prefixed(splice, job.rules.category))
             if directory is not None:
@@ -194,6 +196,11 @@ class Dag:
                 raise WordError(f"{name} starts its splice and has no PIN_IN.", "Pin every node without parents.")
         for pin, parents in out.items():
             self.join(parents, into[pin], line, weak=False)
+
+
+def _spliced(splice: str, key: str) -> str:
+    """A description's key in the outer DAG; those of inline descriptions are {NODE}."""
+    return f"{{{splice}+{key[1:]}" if key.startswith("{") else f"{splice}+{key}"
 
 
 def _prefixed(splice: str, category: str) -> str:

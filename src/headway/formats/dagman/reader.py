@@ -26,6 +26,7 @@ _RESCUE = re.compile(r"(.+)\.rescue\d+$")
 _WORD_OF = {word: word for word in KEYWORDS}  # spellings met so far, and what they mean
 # Commands that see the whole line: what is quoted there is not for the tokens.
 _WHOLE_LINE = frozenset(("VARS", "SCRIPT", "SET_JOB_ATTR", "ENV"))
+_MOST_FILES = 100_000  # splices and includes that a DAG may take in, so that ten in ten in ten come to an end
 _WITH_BLOCK = frozenset(NODES) - {"SUBDAG"} | {"SUBMIT_DESCRIPTION"}
 
 
@@ -33,8 +34,7 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     """The workflow of a DAGMan file; of a rescue file, the DAG it rescues with what is done marked."""
     if arguments:
         raise InputError(path, 1, "a DAGMan file takes no arguments.", "Leave them out.")
-    rescue = _RESCUE.match(path)
-    original = rescue[1] if rescue and world.exists(rescue[1]) else path
+    original = _rescued(path, world)
     dag = Dag()
     reader = _Reader(world, posixpath.dirname(original))
     reader.whole(original, dag)
@@ -44,6 +44,16 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     if dag.is_blank:
         raise InputError(path, 1, "the file is empty.", "A DAG has at least one node: JOB NAME SUBMIT-FILE.")
     return _workflow(original, dag, reader)
+
+
+def _rescued(path: str, world: World) -> str:
+    """The DAG that a rescue file belongs to; the file itself if it is a whole DAG, as old DAGMans wrote them."""
+    rescue = _RESCUE.match(path)
+    if rescue is None or world.exists(rescue[1]):
+        return rescue[1] if rescue else path
+    if any(line.split(None, 1)[:1] and canonical(line.split(None, 1)[0]) in NODES for line in world.lines(path)):
+        return path
+    raise InputError(path, 1, f"the DAG that it rescues, {shown(rescue[1])}, is not there.", "Put it beside this file.")
 
 
 def _workflow(path: str, dag: Dag, reader: _Reader) -> Workflow:
@@ -73,6 +83,7 @@ class _Reader:
         self.base = base  # the outermost DAG's directory
         self.inside = ""  # the DIRs of the splices around the file being read
         self.open: list[str] = []  # files being read, outermost first
+        self.files = 0  # read so far
 
     def whole(self, path: str, dag: Dag) -> None:
         """Reads a DAG: a file, what it includes, and then the pins it connects."""
@@ -85,6 +96,7 @@ class _Reader:
 
     def read(self, path: str, dag: Dag) -> None:
         """Both passes over one file."""
+        self.files += 1
         self.open.append(posixpath.normpath(path))
         outer, dag.file = dag.file, posixpath.basename(path)
         postponed = self._pass(path, dag, None)
@@ -187,6 +199,8 @@ class _Reader:
 
     def _file(self, path: str, inside: str, what: str) -> str:
         """Where a file that is named here lies: beside the DAG, or else where Headway was called, as DAGMan has it."""
+        if self.files > _MOST_FILES:
+            raise WordError(f"over {_MOST_FILES} files are taken in.", "Do splices or includes multiply?")
         for start in (self.base, ""):
             place = posixpath.join(start, inside, path)
             if self.world.exists(place):

@@ -19,7 +19,7 @@ def missing_files(workflow: Workflow, base: str, world: World) -> list[str]:
     for group in chain(workflow.groups, workflow.special()):
         for job in group.jobs:
             file = job.description
-            if file in plain or not file or file in workflow.descriptions:
+            if file in plain or not file or file in workflow.descriptions or job.rules.noop:
                 continue
             if job.setting.directory is None:
                 plain[file] = group.name

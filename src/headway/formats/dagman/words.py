@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from headway.model.errors import shown
+
 NODES = ("JOB", "FINAL", "PROVISIONER", "SERVICE", "SUBDAG")
 # Read first, wherever they stand, so that every other command may come before the node it names.
 FIRST = frozenset((*NODES, "SPLICE", "SUBMIT_DESCRIPTION", "REJECT", "DOT", "NODE_STATUS_FILE", "JOBSTATE_LOG"))
@@ -117,13 +119,14 @@ def integer(token: str, what: str, least: int = -(2**31), most: int = 2**31 - 1)
     value = int(match[0]) if match else 0
     if match is None or not least <= value <= most:
         limits = "" if least == -(2**31) else f" from {least} on" if most == 2**31 - 1 else f" from {least} to {most}"
-        raise WordError(f"{what} is {token[:40]!r}.", f"Expected a whole number{limits}.")
+        raise WordError(f"{what} is {shown(token)}.", f"Expected a whole number{limits}.")
     return value
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
     """`k=v k2="v 2"` of a VARS line."""
     found: list[tuple[str, str]] = []
+    text = text.rstrip()
     at, size = 0, len(text)
     while True:
         while at < size and text[at] in " \t\r\n":
@@ -137,7 +140,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
         while at < size and text[at] in " \t\r\n":
             at += 1
         if at == size or text[at] != "=":
-            raise WordError(f"{text[start:at][:40]!r} has no value.", 'Expected key="value".')
+            raise WordError(f"{shown(text[start:at])} has no value.", 'Expected key="value".')
         at += 1
         while at < size and text[at] in " \t\r\n":
             at += 1
@@ -145,7 +148,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
         while at < size and text[at] not in " \t\r\n":
             at = quoted_end(text, at) if text[at] in "\"'" else at + 1
         if start == at:
-            raise WordError(f"{key[:40]!r} has no value.", 'Expected key="value".')
+            raise WordError(f"{shown(key)} has no value.", 'Expected key="value".')
         found.append((_key(key), unquoted(text[start:at])))
 
 
@@ -153,7 +156,7 @@ def _key(key: str) -> str:
     if not key or key == "+":
         raise WordError("a variable has no name.", 'Expected key="value".')
     if key.lower().startswith("queue"):
-        raise WordError(f"a variable may not begin with queue: {key[:40]!r}.", "Rename it.")
+        raise WordError(f"a variable may not begin with queue: {shown(key)}.", "Rename it.")
     return f"My.{key[1:]}" if key[0] == "+" else key
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from headway.formats.dagman.words import RESERVED
+from headway.formats.dagman.words import RESERVED, WordError, tokens
 from headway.formats.losses import lost
 from headway.formats.world import Rendering
 from headway.model.errors import ModelError, shown
@@ -38,7 +38,7 @@ def render(workflow: Workflow) -> Rendering:
     lines += [f"MAXJOBS {category} {most}" for category, most in workflow.throttles.items()]
     told = lost(workflow, _CAN)
     if names.changed:
-        told.append(f"the names of {names.changed} jobs as they are")
+        told.append(f"the names of {names.changed} jobs as they are; $(JOB) in a submit file means the new name")
     if unknown:
         told.append(f"the commands of {len(unknown)} jobs, which are not known: write their submit files")
     return Rendering("\n".join([*(lines or ["# This DAG has no nodes."]), ""]), told)
@@ -49,6 +49,7 @@ class _Names:
 
     def __init__(self, workflow: Workflow, flat: Flat) -> None:
         self.changed = 0
+        self.own: dict[str, str] = {}  # the names behind those that were changed
         self._taken: set[str] = set()
         self.of_node: list[str] = [""] * len(flat.dag)
         own = [(node, flat.dag.names[node]) for node in flat.dag.jobs()]
@@ -59,7 +60,7 @@ class _Names:
         self._descriptions: dict[str, str] = {}
 
     def _safe(self, name: str) -> str:
-        if _PLAIN_NAME.fullmatch(name) and name.upper() not in RESERVED:
+        if _is_name(name):
             return name
         stem = _BAD_CHARACTER.sub("_", name.replace("+", "."))
         found, number = stem, 2
@@ -67,6 +68,7 @@ class _Names:
             found = f"{stem}_{number}"
             number += 1
         self._taken.add(found)
+        self.own[found] = name
         self.changed += 1
         return found
 
@@ -77,8 +79,16 @@ class _Names:
         return self._descriptions[key]
 
 
-_PLAIN_NAME = re.compile(r"""[^\s+"'\\{}@]+""")
+_JOB = re.compile(r"\$\(JOB\)", re.IGNORECASE)
 _BAD_CHARACTER = re.compile(r"""[\s"'\\{}@]""")
+
+
+def _is_name(name: str) -> bool:
+    """Whether DAGMan reads a name back as it is, also at the end of a line."""
+    try:
+        return tokens(name) == [name] and "+" not in name and name.upper() not in RESERVED and name[-1] != "\\"
+    except WordError:
+        return False
 
 
 def _nodes(workflow: Workflow, flat: Flat, names: _Names) -> Iterator[tuple[str, str, Job]]:
@@ -102,7 +112,10 @@ def _node(name: str, keyword: str, job: Job, workflow: Workflow, names: _Names, 
     elif job.description in workflow.descriptions:
         if job.description.startswith("{"):
             yield f"{keyword} {name} {{"
-            yield from _indented(workflow.descriptions[job.description])
+            text = workflow.descriptions[job.description]
+            if name != (own := names.own.get(name, name)):  # what it runs must not change with its name
+                text = _JOB.sub(lambda _: own.replace("$", "$(DOLLAR)"), text)
+            yield from _indented(text)
             yield f"}}{options}"
         else:
             yield f"{keyword} {name} {names.description(job.description)}{options}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 SUBMAKE = ": HEADWAY_SUBMAKE make"  # what $(MAKE) is in a recipe while make is asked, so that no other make starts
-EXPORTED = "# Headway: exported to recipes: "  # and a JSON object, below all that make says
+EXPORTED = "# Headway: exported to recipes: "  # then JSON, below all that make says: {name: value}, [names]
 _TRACE = re.compile(
     r"(?:(?P<file>.+):(?P<line>\d+)|<builtin>): (?:update )?target '(?P<name>.+)' (?:does not exist|due to:? .*)"
 )
@@ -59,6 +59,7 @@ class Database:
     variables: dict[str, str]
     entries: dict[str, Entry]
     exported: tuple[tuple[str, str], ...] = ()  # what the Makefile adds to the environment of all recipes
+    own_exports: tuple[str, ...] = ()  # names of what it adds to that of single targets: the values are not known
 
     def value(self, name: str, entry: Entry | None = None) -> str:
         """A variable's value with plain references in it followed; functions stay as they are."""
@@ -81,8 +82,8 @@ def database(text: str) -> Database:
     entries = _entries(lines, start)
     traces = _traces(lines[:start], entries)
     last = lines[-2] if len(lines) > 1 else ""
-    exported = json.loads(last[len(EXPORTED) :]) if last.startswith(EXPORTED) else {}
-    return Database(traces, _variables(lines, start), entries, tuple(exported.items()))
+    exported, own = json.loads(last[len(EXPORTED) :]) if last.startswith(EXPORTED) else ({}, [])
+    return Database(traces, _variables(lines, start), entries, tuple(exported.items()), tuple(own))
 
 
 # --- recipes ---------------------------------------------------------------------------------------------------

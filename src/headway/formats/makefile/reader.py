@@ -131,6 +131,9 @@ class _Reading:
         self.add_arcs(workflow, names)
         if any(_is_call(command) for _, lines in self.told for command, _ in lines):
             workflow.warnings.append("some recipe lines call mqsub and others do not: all are taken as jobs.")
+        if self.known.own_exports:
+            exports = ", ".join(self.known.own_exports)
+            workflow.warnings.append(f"exported for single targets, which is not read: {exports}.")
         return workflow
 
     def names(self, goals: Sequence[str]) -> list[str]:

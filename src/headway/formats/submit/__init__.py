@@ -2,7 +2,15 @@
 
 from headway.formats.submit.description import Description, parse_description
 from headway.formats.submit.process import processes
-from headway.formats.submit.resolution import parse, resolved
+from headway.formats.submit.resolution import node_processes, parse, resolved
 from headway.formats.submit.writing import description_text
 
-__all__ = ["Description", "description_text", "parse", "parse_description", "processes", "resolved"]
+__all__ = [
+    "Description",
+    "description_text",
+    "node_processes",
+    "parse",
+    "parse_description",
+    "processes",
+    "resolved",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -250,9 +251,7 @@ class _Run:
         place = self.path, command.line
         try:
             statement = submitqueue.statement(self.guarded(command.text), command.items is not None)
-            if statement.keyword == "matching":
-                self.warn("which files match is not known here: the pattern stands for them.")
-            for index, step, variables in submitqueue.rows(statement, command.items, self.item_lines):
+            for index, step, variables in submitqueue.rows(statement, command.items, self.item_lines, self.matches):
                 self.live = variables
                 self.automatic.update(
                     process=str(self.process),
@@ -267,6 +266,11 @@ class _Run:
         except ModelError as error:
             raise InputError(*place, error.what, error.fix) from None
         self.live, self.table = {}, kept
+
+    def matches(self, pattern: str, kind: str) -> list[str]:
+        if self.world is None:
+            raise ModelError(f"what matches {shown(pattern)} cannot be looked up.", "List the items instead.")
+        return self.world.matches(posixpath.dirname(self.path), pattern, kind)
 
     def item_lines(self, target: str) -> Iterator[str]:
         if self.world is None:

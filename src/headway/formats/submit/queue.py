@@ -27,6 +27,7 @@ class Statement:
     keyword: str = ""  # in, from, matching
     cut: slice = field(default_factory=lambda: slice(None))
     rest: str = ""  # the items, or the file they are in
+    kind: str = "files"  # what `matching` looks for: files, dirs, any
 
 
 def statement(text: str, has_items: bool) -> Statement:
@@ -37,8 +38,10 @@ def statement(text: str, has_items: bool) -> Statement:
     count, names = _names(text[: keyword.start()])
     word = keyword[1].lower()
     rest = text[keyword.end() :].strip(BLANK)
-    if word == "matching" and (kind := _KIND.match(rest)):
-        rest = rest[kind.end() :].strip(BLANK)
+    kind = "files"
+    if word == "matching" and (said := _KIND.match(rest)):
+        kind = said[0].lower()
+        rest = rest[said.end() :].strip(BLANK)
     cut = slice(None)
     if rest.startswith("["):
         match = _SLICE.match(rest)
@@ -50,7 +53,7 @@ def statement(text: str, has_items: bool) -> Statement:
         rest = rest[match.end() :].strip(BLANK)
     if not rest and not has_items:
         raise ModelError(f'nothing follows "{word}".', _FORMS)
-    return Statement(count, names, word, cut, rest)
+    return Statement(count, names, word, cut, rest, kind)
 
 
 def _names(text: str) -> tuple[int, tuple[str, ...]]:
@@ -75,14 +78,23 @@ def _count(text: str) -> int:
 
 
 def rows(
-    queue: Statement, listed: Sequence[str] | None, lines: Callable[[str], Iterator[str]]
+    queue: Statement,
+    listed: Sequence[str] | None,
+    lines: Callable[[str], Iterator[str]],
+    matches: Callable[[str, str], list[str]],
 ) -> Iterator[tuple[int, int, dict[str, str]]]:
-    """Item index, step, and variables of each process; `lines` gives the lines of a file of items."""
+    """Item index, step, and variables of each process.
+
+    `lines` gives the lines of a file of items, `matches` the names that fit a pattern and are of a kind.
+    """
     if not queue.keyword:
         for step in range(queue.count):
             yield 0, step, {}
         return
-    items = list(enumerate(_items(queue, listed, lines)))[queue.cut]
+    found = _items(queue, listed, lines)
+    if queue.keyword == "matching":
+        found = [name for pattern in found for name in matches(pattern, queue.kind)]
+    items = list(enumerate(found))[queue.cut]
     if len(items) * queue.count > MOST_PROCESSES:
         raise ModelError(f"over {MOST_PROCESSES} processes are queued.", "Queue fewer.")
     names = [name.lower() for name in queue.names] or ["item"]

@@ -25,7 +25,7 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     variables = []
     for word in arguments:
         name, equals, value = word.partition("=")
-        if not equals:
+        if not equals or not name.strip():
             raise UsageError(f"{shown(word)} sets no variable.", "Expected name=value.")
         variables.append((name, value))
     description = parse_description(path, world.text(path), world)
@@ -44,6 +44,13 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
 def resolved(workflow: Workflow, world: World) -> Workflow:
     """The same workflow with the command, files and resources of each node read from its submit description."""
     return _Resolution(workflow, world).workflow()
+
+
+def node_processes(workflow: Workflow, name: str, job: Job, world: World) -> tuple[list[Job], list[str]]:
+    """The processes of one node, and warnings; the job itself, its command unknown, if its submit file is missing."""
+    resolution = _Resolution(replace(workflow, warnings=[]), world)
+    at = workflow.groups.place(name)
+    return resolution.jobs(job, name, None if at is None else (workflow.groups, at)), resolution.warnings
 
 
 class _Resolution:
@@ -173,7 +180,8 @@ class _Resolution:
             path = posixpath.join(folder, name)
             if self.world.exists(path):
                 return parse_description(path, self.world.text(path), self.world)
-        self.tell(f"{self.source.source or self.source.name}: submit file {shown(name)} is missing.")
+        if not any(warning.startswith(f"submit file {shown(name)} ") for warning in self.told):  # told on reading
+            self.tell(f"{self.source.source or self.source.name}: submit file {shown(name)} is missing.")
         return None
 
 

@@ -180,4 +180,4 @@ def _brief(value: int | float) -> str:
 
 
 def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:].rstrip(".")
+    return message[:1].lower() + message[1:].rstrip(".").removesuffix(" at")

@@ -23,6 +23,8 @@ _IDENTITY = re.compile(r"[0-9a-zA-Z_.#:/-]+")  # what the schema lets an id be
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBER = re.compile(r"\d{1,30}(\.\d{1,300})?(e[+-]\d{1,2})?")
 
+_MOST_ARCS = 10_000_000  # a file of a few hundred megabytes
+
 
 def render(workflow: Workflow) -> Rendering:
     """The instance, one task a line."""
@@ -103,6 +105,11 @@ def _identities(names: Iterable[str]) -> list[str]:
 def _tasks(
     flat: Flat, jobs: dict[int, Job], identities: dict[int, str], file_ids: dict[str, str]
 ) -> list[dict[str, Any]]:
+    if flat.dag.arc_count > _MOST_ARCS:
+        raise ModelError(
+            f"WfFormat would need {flat.dag.arc_count:,} arcs, since it knows no barriers.",
+            "Convert to another format.",
+        )
     children = {node: flat.dag.job_children(node) for node in jobs}
     parents: dict[int, list[str]] = {node: [] for node in jobs}
     for node, after in children.items():
@@ -199,8 +206,8 @@ def _file(name: str, identity: str, size: int | None) -> dict[str, Any]:
 
 
 def _losses(workflow: Workflow) -> list[str]:
-    can = {"attributes", "environment", "resources", "seconds", "files", "retries", "sizes"}
-    found = [sentence for sentence in lost(workflow, can) if not sentence.startswith("priority of ")]  # it has a key
+    can = {"attributes", "environment", "resources", "seconds", "files", "retries", "sizes", "priority"}
+    found = lost(workflow, can)
     walked = [group for _, group in workflow.walk()]
     empty = sum(not group.members and not any(True for _ in group.all_jobs()) for group in walked)
     if empty:
