@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from headway.live.spec import Spec
+from headway.live.store.words import kept
 from headway.model.flatten import Flat
 from headway.model.states import State
 
@@ -55,26 +56,20 @@ class Submission:
         known.update(self._flat.dag.children.tobytes())
         return known.hexdigest()
 
-    def rows(self) -> Iterator[tuple[object, ...]]:
-        """job, name, state, rank, arrival, waiting_for, retries, cores, time, seconds, spec."""
-        names = self._flat.dag.names
-        for node, job in enumerate(self._flat.jobs):
-            retries, cores, time, seconds = 0, 1, None, None
+    def rows(self) -> Iterator[tuple[int, ...]]:
+        """job, milestone, state, rank, arrival, waiting_for, retries, cores."""
+        known = zip(self._flat.jobs, self._states, self._ranks, self._arrival, self._waiting, strict=True)
+        for node, (job, state, rank, arrival, waiting) in enumerate(known):
+            if job is None:
+                yield node, 1, int(state), rank, arrival, waiting, 0, 0
+            else:
+                yield node, 0, int(state), rank, arrival, waiting, job.rules.retries, job.resources.cores
+
+    def specs(self) -> Iterator[tuple[object, ...]]:
+        """job, name, time, seconds, spec; milestones have none."""
+        for node, (job, name, spec) in enumerate(zip(self._flat.jobs, self._flat.dag.names, self._specs, strict=True)):
             if job is not None:
-                retries, cores, time, seconds = job.rules.retries, job.resources.cores, job.resources.time, job.seconds
-            yield (
-                node,
-                names[node],
-                self._states[node],
-                self._ranks[node],
-                self._arrival[node],
-                self._waiting[node],
-                retries,
-                cores,
-                time,
-                seconds,
-                self._specs[node],
-            )
+                yield node, kept(name), job.resources.time, job.seconds, spec
 
     def arcs(self) -> Iterator[tuple[int, int, bool]]:
         """parent, child, weak."""

@@ -1,0 +1,31 @@
+"""Brings a store's schema forward: numbered files, each applied once, in order. The first one makes the tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headway.live.store.statements import script
+from headway.model.errors import HeadwayError
+
+FOLDER = Path(__file__).with_name("migrations")
+
+
+def numbered(folder: Path) -> list[tuple[int, Path]]:
+    """The migrations there are, by number."""
+    return sorted((int(path.name.partition("-")[0]), path) for path in folder.glob("[0-9]*-*.sql"))
+
+
+def newest(folder: Path) -> int:
+    """The schema that this Headway writes."""
+    return numbered(folder)[-1][0]
+
+
+def pending(version: int, folder: Path, dialect: str, store: str) -> list[tuple[int, list[str]]]:
+    """What a store at this version lacks: numbers and their statements. A newer one is refused."""
+    files = numbered(folder)
+    if version > files[-1][0]:
+        raise HeadwayError(
+            f"{store} was written by a newer Headway (schema {version}, this one knows {files[-1][0]}).",
+            "Use that version, or another --store.",
+        )
+    return [(number, script(path.read_text(), dialect)) for number, path in files if number > version]

@@ -1,0 +1,250 @@
+"""The shared store: a PostgreSQL database that many placeholders on many hosts use at once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from headway.engine.ready import chosen
+from headway.engine.step import Changes, Row, step
+from headway.live.store import migration
+from headway.live.store.postgres_server import connected, explained, migrated
+from headway.live.store.shared import Shared, row
+from headway.live.store.statements import statements
+from headway.live.store.submission import Submission
+from headway.live.store.words import kept, said
+from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+
+_SQL = statements("postgresql")
+_Key = tuple[WorkflowId, JobId]
+
+
+class PostgresStore(Shared):
+    """Every method is one transaction (READ COMMITTED). Jobs are locked in one order, so nobody waits in a circle.
+
+    A connection that broke is an error to whoever uses it then; the next call makes a new one.
+    """
+
+    def __init__(self, url: str, migrations: Path = migration.FOLDER) -> None:
+        self._url = url
+        self._migrations = migrations
+        self._db = connected(url)
+        self.id = migrated(self._db, migrations)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        if self._db.closed:
+            self._db = connected(self._url)
+            migrated(self._db, self._migrations)
+        with explained(), self._db.transaction():
+            yield
+
+    def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
+        if self._db.closed:
+            self._db = connected(self._url)
+        with explained():
+            cursor = self._db.execute(_text(name), cast(Mapping[str, Any], values), prepare=True)
+            return cursor.fetchall() if cursor.description is not None else []
+
+    # --- progress --------------------------------------------------------------------------------------------------
+
+    def add(self, submission: Submission, now: Seconds) -> WorkflowId:
+        """Takes a workflow in, whole or not at all."""
+        new = submission
+        with self._transaction():
+            ((number,),) = self._run(
+                "add_workflow",
+                name=kept(new.name),
+                source=kept(new.source),
+                directory=kept(new.directory),
+                digest=new.digest,
+                submitted=now,
+            )
+            self._copy("copy_jobs", ((number, *values, 0, 0) for values in new.rows()))
+            self._copy("copy_specs", ((number, *values) for values in new.specs()))
+            self._copy("copy_arcs", ((number, parent, child, int(weak)) for parent, child, weak in new.arcs()))
+        return WorkflowId(number)
+
+    def _copy(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
+        with self._db.cursor() as cursor, cursor.copy(_text(name)) as copy:
+            for values in rows:
+                copy.write_row(values)
+
+    def retry_failed(self, workflow: WorkflowId) -> int:
+        """Failed jobs become eligible again, with all their retries; how many."""
+        with self._transaction():
+            return self._db.execute(_text("retry_failed"), {"workflow": workflow}).rowcount
+
+    def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
+        """A new placeholder."""
+        with self._transaction():
+            return PlaceholderId(self._run("enter", host=kept(host), pid=pid, now=now)[0][0])
+
+    def exchange(
+        self,
+        placeholder: PlaceholderId,
+        finished: Sequence[Finish],
+        free: int,
+        slots: int,
+        ahead: int,
+        workflows: Sequence[WorkflowId],
+        now: Seconds,
+    ) -> list[Lease]:
+        """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
+        while True:
+            with contextlib.suppress(_MovedError), self._transaction():
+                if finished:
+                    self._finish(finished, now)
+                return self._leases(placeholder, free, slots, ahead, workflows, now)
+
+    def _leases(
+        self,
+        placeholder: PlaceholderId,
+        free: int,
+        slots: int,
+        ahead: int,
+        workflows: Sequence[WorkflowId],
+        now: Seconds,
+    ) -> list[Lease]:
+        """Eligible jobs that nobody else is taking just now; it waits for nobody."""
+        leases: list[Lease] = []
+        for workflow in workflows:
+            if free <= 0 and ahead <= 0:
+                break
+            candidates = self._run("eligible", workflow=workflow, most=free + ahead)
+            taken = chosen(((found, found[3]) for found in candidates), free, slots, ahead)
+            if taken:
+                jobs, numbers = [found[0] for found, _ in taken], [found[2] + 1 for found, _ in taken]
+                ids = dict(
+                    self._run("lease", workflow=workflow, jobs=jobs, numbers=numbers, placeholder=placeholder, now=now)
+                )
+                leases += [
+                    Lease(LeaseId(ids[job]), workflow, JobId(job), said(name), attempts + 1, cores, spec, time)
+                    for (job, name, attempts, _, time, spec), cores in taken
+                ]
+            if len(taken) < len(candidates):
+                break  # the next one waits for room: nobody else takes it away
+            used = sum(cores for _, cores in taken)
+            free, ahead = max(free - used, 0), ahead - max(used - free, 0)
+        return leases
+
+    def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
+        """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
+        rehearsal = _Rehearsal(self, finished)
+        step(rehearsal, finished)
+        keys = list(rehearsal.used)
+        locked = self._run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys]) if keys else []
+        changes = step(_Locked(rehearsal, locked), finished)
+        ended, rows = changes.ended, list(changes.rows.values())
+        if ended:
+            self._run(
+                "end_attempts",
+                started=[end.started for end in ended],
+                ended=[end.ended for end in ended],
+                exit_code=[end.exit_code for end in ended],
+                max_rss=[end.max_rss for end in ended],
+                cpu_seconds=[end.cpu_seconds for end in ended],
+                reason=[kept(end.reason) or None for end in ended],
+                lease=[end.lease for end in ended],
+            )
+            self._run(
+                "change_jobs",
+                state=[int(row.state) for row in rows],
+                waiting_for=[row.waiting_for for row in rows],
+                tries=[row.tries for row in rows],
+                arrival=[row.arrival for row in rows],
+                workflow=[row.workflow for row in rows],
+                job=[row.job for row in rows],
+            )
+        for workflow, parent in changes.spent:
+            self._run("spend", workflow=workflow, parent=parent)
+        if changes.refused:
+            self._refuse(changes.refused, now)
+        return changes
+
+
+class _MovedError(Exception):
+    """Somebody else changed what a rehearsal had seen, so that more rows are touched than are locked: once more."""
+
+
+class _Rehearsal:
+    """Rows without locks. What it learns of leases and arcs stays true if the leases are still held once locked."""
+
+    def __init__(self, store: PostgresStore, finished: Sequence[Finish]) -> None:
+        self._store = store
+        self._rows: dict[_Key, Row] = {}
+        self.jobs: dict[LeaseId, _Key] = {}
+        self.arcs: dict[_Key, list[tuple[_Key, bool]]] = {}
+        self.used: set[_Key] = set()  # what the step looked at
+        for *values, lease in store._run("leased", leases=[finish.lease for finish in finished]):
+            self.jobs[lease] = self._seen(values)
+        parents: dict[WorkflowId, list[JobId]] = {}
+        for finish in finished:
+            if finish.exit_code is not None and finish.lease in self.jobs:
+                workflow, job = self.jobs[finish.lease]
+                parents.setdefault(workflow, []).append(job)
+        for workflow, jobs in parents.items():
+            self._load(workflow, jobs)
+
+    def _seen(self, values: Sequence[Any]) -> _Key:
+        key = (WorkflowId(values[0]), JobId(values[1]))
+        if key not in self._rows:
+            self._rows[key] = row(values)
+        return key
+
+    def _load(self, workflow: WorkflowId, parents: list[JobId]) -> None:
+        for parent in parents:
+            self.arcs[workflow, parent] = []
+        for *values, weak, parent in self._store._run("children", workflow=workflow, parents=parents):
+            self.arcs[workflow, parent].append((self._seen(values), weak == 1))
+
+    def leased(self, lease: LeaseId) -> Row | None:
+        key = self.jobs.get(lease)
+        if key is None or self._rows[key].lease != lease:
+            return None
+        self.used.add(key)
+        return self._rows[key]
+
+    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
+        if (parent.workflow, parent.job) not in self.arcs:
+            self._load(parent.workflow, [parent.job])
+        arcs = self.arcs[parent.workflow, parent.job]
+        self.used.update(key for key, _ in arcs)
+        return [(self._rows[key], weak) for key, weak in arcs]
+
+    def next_arrival(self, workflow: WorkflowId) -> int:
+        return 0
+
+
+class _Locked:
+    """The rows that are locked, as they are now."""
+
+    def __init__(self, rehearsal: _Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
+        self._jobs = rehearsal.jobs
+        self._arcs = rehearsal.arcs
+        self._rows = {(values[0], values[1]): row(values[:9]) for values in locked}
+        self._arrival = locked[0][9] if locked else 0
+
+    def leased(self, lease: LeaseId) -> Row | None:
+        key = self._jobs.get(lease)
+        found = None if key is None else self._rows.get(key)  # not locked: its lease was stale, and stays so
+        return found if found is not None and found.lease == lease else None
+
+    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
+        try:
+            return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
+        except KeyError:
+            raise _MovedError from None
+
+    def next_arrival(self, workflow: WorkflowId) -> int:
+        self._arrival += 1
+        return int(self._arrival)
+
+
+def _text(name: str) -> str:
+    return _SQL[name].text

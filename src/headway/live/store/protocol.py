@@ -1,0 +1,109 @@
+"""The jobs database as everything else sees it. Every method is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from headway.live.store.submission import Submission
+from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.states import State
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something out of the ordinary: attempts are the history, these are the exceptions."""
+
+    id: int
+    time: Seconds
+    kind: str  # refused: a result came from a stale lease; reclaimed: a placeholder was silent for too long
+    workflow: WorkflowId | None
+    job: JobId | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one job is."""
+
+    job: JobId
+    name: str
+    state: State
+    rank: int
+    waiting_for: int  # parents that are not done
+    attempts: int
+
+
+class Progress(Protocol):
+    """How jobs come in and move on, and the placeholders that make them."""
+
+    def add(self, submission: Submission, now: Seconds) -> WorkflowId:
+        """Takes a workflow in, whole or not at all."""
+
+    def exchange(
+        self,
+        placeholder: PlaceholderId,
+        finished: Sequence[Finish],
+        free: int,
+        slots: int,
+        ahead: int,
+        workflows: Sequence[WorkflowId],
+        now: Seconds,
+    ) -> list[Lease]:
+        """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
+
+    def retry_failed(self, workflow: WorkflowId) -> int:
+        """Failed jobs become eligible again, with all their retries; how many."""
+
+    def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
+        """A new placeholder."""
+
+    def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        """It is still there, or there again."""
+
+    def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        """It ends, and gives back what it holds."""
+
+    def reclaim(self, silent_since: Seconds, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+        """Jobs of placeholders without a sign of life since then are eligible again; their late results are refused."""
+
+
+class Looking(Protocol):
+    """What the store knows."""
+
+    def latest(self, source: str) -> tuple[WorkflowId, str] | None:
+        """The last workflow submitted from a file, and its digest."""
+
+    def directory(self, workflow: WorkflowId) -> str:
+        """Where the jobs of a workflow run."""
+
+    def counts(self, workflow: WorkflowId) -> dict[State, int]:
+        """How many jobs are in each state; milestones left out."""
+
+    def jobs(self, workflow: WorkflowId) -> list[Standing]:
+        """Every job, in order; milestones left out."""
+
+    def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None]]:
+        """Failed jobs: name, place, last attempt's number, exit code and reason."""
+
+    def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
+        """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
+
+    def open_leases(self, host: str | None = None) -> list[LeaseId]:
+        """Attempts that have not ended, of all placeholders or of one host's."""
+
+    def has_eligible(self, workflow: WorkflowId) -> bool:
+        """Whether some job of a workflow may run now."""
+
+    def events(self, after: int = 0) -> list[Event]:
+        """What happened out of the ordinary since that event."""
+
+
+class Store(Progress, Looking, Protocol):
+    """The jobs database. `id` is the mark that its jobs carry."""
+
+    @property
+    def id(self) -> str: ...
+
+    def close(self) -> None: ...

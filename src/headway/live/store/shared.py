@@ -1,0 +1,137 @@
+"""What is the same in every database: statements that run as they are, and rules around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from headway.engine.step import Changes, Row
+from headway.live.store.protocol import Event, Standing
+from headway.live.store.words import kept, said
+from headway.model.errors import NotFoundError
+from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.states import State
+
+STATES = tuple(State)
+RUNNING = int(State.RUNNING)
+
+
+def row(values: Sequence[Any]) -> Row:
+    """A row as the rules see it; a lease counts only while its job runs."""
+    workflow, job, state, waiting_for, tries, retries, milestone, lease, arrival = values
+    return Row(
+        workflow,
+        job,
+        STATES[state],
+        waiting_for,
+        tries,
+        retries,
+        bool(milestone),
+        lease if state == RUNNING else None,
+        arrival,
+    )
+
+
+class Shared:
+    """The part of a store that no database does differently."""
+
+    def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
+        """Runs a named statement; its rows, if it has any."""
+        raise NotImplementedError
+
+    def _transaction(self) -> AbstractContextManager[None]:
+        """All or nothing; what it reads to decide on stays true until it ends."""
+        raise NotImplementedError
+
+    def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
+        """Writes what follows from ends, inside a transaction."""
+        raise NotImplementedError
+
+    # --- placeholders ----------------------------------------------------------------------------------------------
+
+    def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        with self._transaction():
+            self._run("beat", placeholder=placeholder, now=now)
+
+    def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        with self._transaction():
+            self._run("leave", placeholder=placeholder, now=now)
+            self._finish(self._given_back(placeholder, "given back", now), now)
+
+    def reclaim(self, silent_since: Seconds, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+        with self._transaction():
+            lost = list[Finish]()
+            for placeholder, host in self._run("silent", since=silent_since):
+                lost += self._given_back(placeholder, f"lost: its placeholder on {said(host)} was silent", now)
+                self._run("lose", placeholder=placeholder, now=now)
+            back = list(self._finish(lost, now).rows)
+            self._note([(now, "reclaimed", *key, "its placeholder was silent for too long") for key in back])
+        return back
+
+    def _given_back(self, placeholder: PlaceholderId, reason: str, now: Seconds) -> list[Finish]:
+        held = self._run("held", placeholder=placeholder)
+        return [Finish(LeaseId(lease), None, ended=now, reason=reason) for (lease,) in held]
+
+    def open_leases(self, host: str | None = None) -> list[LeaseId]:
+        wanted = None if host is None else kept(host)
+        return [LeaseId(lease) for (lease,) in self._run("open_leases", host=wanted)]
+
+    def has_eligible(self, workflow: WorkflowId) -> bool:
+        return bool(self._run("has_eligible", workflow=workflow))
+
+    # --- exceptions ------------------------------------------------------------------------------------------------
+
+    def _refuse(self, refused: Sequence[Finish], now: Seconds) -> None:
+        """Notes results of stale leases; one that is only told twice (a spool read again) is nothing to note."""
+        notes = list[tuple[object, ...]]()
+        for finish in refused:
+            found = self._run("attempt", lease=finish.lease)
+            workflow, job, ended, exit_code = found[0] if found else (None, None, None, None)
+            if found and (ended, exit_code) == (finish.ended, finish.exit_code):
+                continue
+            why = "is stale" if found else "was never given"
+            notes.append((now, "refused", workflow, job, f"exit code {finish.exit_code}: lease {finish.lease} {why}"))
+        self._note(notes)
+
+    def _note(self, notes: Sequence[tuple[object, ...]]) -> None:
+        if notes:
+            self._run("before_events")
+        for time, kind, workflow, job, text in notes:
+            self._run("add_event", time=time, kind=kind, workflow=workflow, job=job, text=text)
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    def latest(self, source: str) -> tuple[WorkflowId, str] | None:
+        found = self._run("latest", source=kept(source))
+        return (WorkflowId(found[0][0]), found[0][1]) if found else None
+
+    def directory(self, workflow: WorkflowId) -> str:
+        found = self._run("directory", workflow=workflow)
+        if not found:
+            raise NotFoundError(f"the store has no workflow {workflow}.")
+        return said(found[0][0])
+
+    def counts(self, workflow: WorkflowId) -> dict[State, int]:
+        return {State(state): count for state, count in self._run("counts", workflow=workflow)}
+
+    def jobs(self, workflow: WorkflowId) -> list[Standing]:
+        return [
+            Standing(job, said(name), STATES[state], rank, waiting_for, attempts)
+            for job, name, state, rank, waiting_for, attempts in self._run("jobs", workflow=workflow)
+        ]
+
+    def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None]]:
+        return [
+            (said(name), job, number, exit_code, None if reason is None else said(reason))
+            for name, job, number, exit_code, reason in self._run("failures", workflow=workflow)
+        ]
+
+    def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
+        return [
+            (said(name), number, said(host), *numbers, None if reason is None else said(reason))
+            for name, number, host, *numbers, reason in self._run("attempts", workflow=workflow)
+        ]
+
+    def events(self, after: int = 0) -> list[Event]:
+        return [Event(*values) for values in self._run("events", after=after)]

@@ -1,0 +1,334 @@
+"""The jobs database, defined: every store passes this."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from headway.live.store import opened
+from headway.model.errors import NotFoundError
+from headway.model.messages import Finish, LeaseId, WorkflowId
+from headway.model.states import State
+from tests.contracts.crew import Crew, flow, states
+
+
+class StoreContract:
+    """`place` is what `opened` takes, for an empty store."""
+
+    # --- submitting ------------------------------------------------------------------------------------------------
+
+    def test_a_workflow_is_taken_in_with_its_eligible_jobs(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac", "bc"))
+        assert crew.states() == "a:e b:e c:w"
+        assert crew.store.directory(crew.workflow) == "/somewhere"
+
+    def test_the_latest_workflow_of_a_file_is_found(self, place: str) -> None:
+        store = opened(place)
+        assert store.latest("/flow.dag") is None
+        store.add(flow("a"), 1.0)
+        new = flow("ab")
+        number = store.add(new, 2.0)
+        store.add(flow("abc", source="/other.dag"), 3.0)
+        assert store.latest("/flow.dag") == (number, new.digest)
+
+    def test_a_workflow_that_is_not_there_is_said_so(self, place: str) -> None:
+        store = opened(place)
+        with pytest.raises(NotFoundError):
+            store.directory(WorkflowId(9))
+        assert store.counts(WorkflowId(9)) == {} and store.jobs(WorkflowId(9)) == []
+
+    def test_names_need_not_be_unicode(self, place: str) -> None:
+        odd = "/h\udcf6me/\x01\0né.dag"
+        crew = Crew.on(place, flow("a", source=odd))
+        latest = crew.store.latest(odd)
+        assert latest is not None and latest[0] == crew.workflow
+
+    def test_counts_leave_milestones_out(self, place: str) -> None:
+        crew = Crew.on(place, flow("abMc", "aM", "bM", "Mc"))
+        assert crew.store.counts(crew.workflow) == {State.ELIGIBLE: 2, State.WAITING: 1}
+
+    def test_every_store_has_a_mark_of_its_own(self, place: str) -> None:
+        assert len(opened(place).id) == 16
+
+    # --- leases ----------------------------------------------------------------------------------------------------
+
+    def test_smaller_ranks_come_first(self, place: str) -> None:
+        assert Crew.on(place, flow("abc", ranks=[2, 0, 1])).take(3) == ["b", "c", "a"]
+
+    def test_equal_ranks_come_in_the_order_they_became_eligible(self, place: str) -> None:
+        crew = Crew.on(place, flow("abcd", "ac", "bd"))
+        crew.take(2)
+        crew.end("b")
+        crew.end("a")
+        assert crew.take(2) == ["d", "c"]
+
+    def test_roots_come_before_those_that_became_eligible_later(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ab"))
+        crew.run("a")
+        assert crew.take(2) == ["c", "b"]
+
+    def test_nobody_gets_more_than_wanted_and_nobody_gets_a_job_twice(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc"))
+        assert crew.take(0) == [] and crew.take(2) == ["a", "b"] and crew.take(2) == ["c"] and crew.take(2) == []
+
+    def test_a_lease_says_all_that_is_needed(self, place: str) -> None:
+        crew = Crew.on(place, flow("a", cores={"a": 2}))
+        crew.take(4)
+        lease = crew.leases["a"]
+        assert (lease.workflow, lease.job, lease.attempt, lease.cores, lease.time) == (crew.workflow, 0, 1, 2, 60.0)
+        assert '"command": "true"' in lease.spec
+
+    def test_a_wide_job_at_the_front_waits_for_room(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", cores={"b": 2}))
+        assert crew.take(2, slots=2) == ["a"]
+        crew.end("a")
+        assert crew.take(2, slots=2) == ["b"]
+
+    def test_some_may_be_taken_ahead(self, place: str) -> None:
+        crew = Crew.on(place, flow("abcde"))
+        assert crew.take(1, slots=1, ahead=2) == ["a", "b", "c"]
+
+    def test_what_is_taken_ahead_is_counted_over_all_workflows(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc"))
+        other = crew.store.add(flow("def"), 1.0)
+        got = crew.store.exchange(crew.placeholder, [], 2, 2, 2, [crew.workflow, other], 2.0)
+        assert [lease.name for lease in got] == ["a", "b", "c", "d"]
+
+    def test_only_the_workflows_asked_for_are_served(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab"))
+        other = crew.store.add(flow("cd"), 1.0)
+        got = crew.store.exchange(crew.placeholder, [], 4, 4, 0, [other], 2.0)
+        assert [lease.name for lease in got] == ["c", "d"] and crew.states() == "a:e b:e"
+
+    # --- progress --------------------------------------------------------------------------------------------------
+
+    def test_a_diamond(self, place: str) -> None:
+        crew = Crew.on(place, flow("abcd", "ab", "ac", "bd", "cd"))
+        crew.run("a")
+        assert crew.take(4) == ["b", "c"]
+        crew.end("c")
+        assert crew.states() == "a:d b:r c:d d:w"
+        crew.end("b")
+        crew.run("d")
+        assert crew.store.counts(crew.workflow) == {State.DONE: 4}
+
+    def test_two_parents_that_end_in_one_exchange_are_both_counted(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac", "bc"))
+        crew.take(2)
+        assert crew.swap([crew.finish("a"), crew.finish("b")], 1) == ["c"]
+
+    def test_milestones_end_at_once_and_pass_on(self, place: str) -> None:
+        crew = Crew.on(place, flow("abMNc", "aM", "bM", "MN", "Nc"))
+        crew.take(2)
+        crew.end("a")
+        assert crew.states() == "a:d b:r c:w"
+        crew.end("b")
+        assert crew.states() == "a:d b:d c:e"
+
+    def test_a_failed_job_blocks_only_what_depends_on_it(self, place: str) -> None:
+        crew = Crew.on(place, flow("abcd", "ac", "bd"))
+        crew.run("a", exit_code=3)
+        crew.run("b", "d")
+        assert crew.states() == "a:f b:d c:w d:d"
+
+    def test_retries_are_used_up_and_every_attempt_is_kept(self, place: str) -> None:
+        crew = Crew.on(place, flow("a", retries=1))
+        crew.run("a", exit_code=-9)
+        assert crew.states() == "a:e"
+        crew.run("a", exit_code=7)
+        assert crew.states() == "a:f"
+        assert crew.store.failures(crew.workflow) == [("a", 0, 2, 7, "so")]
+        history = crew.store.attempts(crew.workflow)
+        assert [(name, number, host, code) for name, number, host, _, _, code, *_ in history] == [
+            ("a", 1, "here", -9),
+            ("a", 2, "here", 7),
+        ]
+
+    def test_an_attempt_keeps_what_was_measured(self, place: str) -> None:
+        crew = Crew.on(place, flow("a"))
+        crew.take()
+        crew.swap([Finish(crew.leases["a"].id, 0, 1.25, 2.5, 3 << 32, 0.125)], 0)
+        assert crew.store.attempts(crew.workflow) == [("a", 1, "here", 1.25, 2.5, 0, 3 << 32, 0.125, None)]
+
+    def test_a_job_that_is_tried_again_stands_behind_its_equals(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", retries=1))
+        crew.run("a", exit_code=1)
+        assert crew.take(2) == ["b", "a"]
+
+    def test_what_is_given_back_is_next_again_and_counts_as_no_try(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab"))
+        crew.take()
+        crew.end("a", exit_code=None)
+        assert crew.take(2) == ["a", "b"] and crew.leases["a"].attempt == 2
+        crew.end("a")
+        assert crew.states() == "a:d b:r"
+
+    def test_failed_jobs_are_retried_when_their_user_wants_it(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac", "bc", retries=1))
+        crew.run("a", exit_code=1)
+        crew.run("b")
+        crew.run("a", exit_code=1)
+        assert crew.store.retry_failed(crew.workflow) == 1 and crew.states() == "a:e b:d c:w"
+        crew.run("a", exit_code=1)
+        crew.run("a", "c")
+        assert crew.store.retry_failed(crew.workflow) == 0 and crew.states() == "a:d b:d c:d"
+
+    def test_a_weak_arc_needs_the_end_only_and_counts_once(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac~", "bc"))
+        crew.run("a", exit_code=1)
+        assert crew.states() == "a:f b:e c:w"
+        crew.store.retry_failed(crew.workflow)
+        crew.run("a")
+        assert crew.states() == "a:d b:e c:w"
+        crew.run("b", "c")
+
+    # --- fencing ---------------------------------------------------------------------------------------------------
+
+    def test_a_result_told_twice_counts_once_and_is_no_event(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac", "bc"))
+        crew.take(2)
+        told = crew.finish("a")
+        crew.swap([told, told], 0)
+        crew.swap([told], 0)
+        assert crew.states() == "a:d b:r c:w" and crew.store.events() == []
+
+    def test_the_result_of_a_stale_lease_is_refused_and_noted(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", "ab"))
+        crew.take()
+        stale = crew.finish("a", 0)
+        crew.end("a", exit_code=None)
+        crew.take()
+        crew.swap([stale], 0)
+        assert crew.states() == "a:r b:w"
+        (event,) = crew.store.events()
+        assert (event.kind, event.workflow, event.job) == ("refused", crew.workflow, 0)
+        crew.end("a")
+        assert crew.states() == "a:d b:e"
+
+    def test_a_lease_that_was_never_given_is_refused_and_noted(self, place: str) -> None:
+        crew = Crew.on(place, flow("a"))
+        crew.swap([Finish(LeaseId(77), 0)], 0)
+        (event,) = crew.store.events()
+        assert event.job is None and "77" in event.text
+
+    def test_refused_results_do_not_harm_those_beside_them(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab"))
+        crew.take(2)
+        assert crew.swap([crew.finish("a"), Finish(LeaseId(77), 1), crew.finish("b")], 1) == []
+        assert crew.states() == "a:d b:d"
+
+    def test_leases_are_never_used_again(self, place: str) -> None:
+        crew = Crew.on(place, flow("a", retries=50))
+        seen = set()
+        for _ in range(20):
+            crew.take()
+            seen.add(crew.leases["a"].id)
+            crew.end("a", exit_code=1)
+        assert len(seen) == 20
+
+    # --- placeholders ----------------------------------------------------------------------------------------------
+
+    def test_placeholders_share_the_work(self, place: str) -> None:
+        one = Crew.on(place, flow("abc", "ac", "bc"))
+        two = Crew(one.store, one.workflow, "there")
+        assert one.take() == ["a"] and two.take() == ["b"]
+        one.end("a")
+        two.end("b")
+        two.run("c")
+        assert [attempt[:3] for attempt in one.store.attempts(one.workflow)] == [
+            ("a", 1, "here"),
+            ("b", 1, "there"),
+            ("c", 1, "there"),
+        ]
+
+    def test_open_leases_are_those_of_a_host_that_have_not_ended(self, place: str) -> None:
+        one = Crew.on(place, flow("abc"))
+        two = Crew(one.store, one.workflow, "there")
+        one.take(2)
+        two.take()
+        one.end("a")
+        assert one.store.open_leases("here") == [one.leases["b"].id]
+        assert one.store.open_leases("there") == [two.leases["c"].id]
+        assert one.store.open_leases("nowhere") == []
+
+    def test_who_leaves_gives_back_what_it_holds(self, place: str) -> None:
+        one = Crew.on(place, flow("ab"))
+        two = Crew(one.store, one.workflow)
+        one.take()
+        one.store.leave(one.placeholder, 5000.0)
+        assert one.store.open_leases("here") == [] and two.take(2) == ["a", "b"]
+        assert one.store.events() == []
+
+    def test_jobs_of_a_silent_placeholder_are_reclaimed(self, place: str) -> None:
+        silent = Crew.on(place, flow("abc", "ac"))
+        alive = Crew(silent.store, silent.workflow)
+        silent.take()
+        alive.take()
+        store = silent.store
+        store.beat(silent.placeholder, 1_000_000.0)
+        store.beat(alive.placeholder, 1_000_050.0)
+        assert store.reclaim(1_000_000.0, 1_000_060.0) == []
+        assert store.reclaim(1_000_010.0, 1_000_061.0) == [(silent.workflow, 0)]
+        assert silent.states() == "a:e b:r c:w"
+        (event,) = store.events()
+        assert (event.kind, event.job, event.time) == ("reclaimed", 0, 1_000_061.0)
+        assert alive.take() == ["a"] and alive.leases["a"].attempt == 2
+        silent.end("a")
+        assert alive.states() == "a:r b:r c:w"
+        assert [later.kind for later in store.events(event.id)] == ["refused"]
+        alive.end("a")
+        assert alive.states() == "a:d b:r c:e"
+        assert store.attempts(alive.workflow)[0][8] == "lost: its placeholder on here was silent"
+
+    def test_a_placeholder_thought_lost_may_come_back(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab"))
+        crew.take()
+        store = crew.store
+        assert store.reclaim(1e9, 1e9) == [(crew.workflow, 0)]
+        assert store.reclaim(1e9, 1e9) == []
+        store.beat(crew.placeholder, 2e9)
+        assert crew.take() == ["a"] and store.reclaim(1e9, 2e9) == []
+        assert store.reclaim(3e9, 3e9) == [(crew.workflow, 0)]
+
+
+class LastingStoreContract(StoreContract):
+    """For stores that outlive the process."""
+
+    def test_all_is_there_when_it_is_opened_again(self, place: str) -> None:
+        crew = Crew.on(place, flow("abc", "ac", "bc", ranks=[1, 0, 2]))
+        crew.take()
+        crew.end("b")
+        crew.take()
+        mark = crew.store.id
+        crew.store.close()
+        store = opened(place)
+        assert store.id == mark and states(store, crew.workflow) == "a:r b:d c:w"
+        assert store.open_leases("here") == [crew.leases["a"].id]
+        crew.store = store
+        crew.end("a")
+        crew.run("c")
+
+    def test_several_connections_see_each_other(self, place: str) -> None:
+        one = Crew.on(place, flow("abc", "ac", "bc"))
+        two = Crew(opened(place), one.workflow)
+        one.take()
+        two.take()
+        one.end("a")
+        two.end("b")
+        assert one.take() == ["c"] and two.take() == []
+
+    def test_workers_of_their_own_processes_do_every_job_once_and_in_order(self, place: str, tmp_path: Path) -> None:
+        from tests.contracts.workers import crowd
+
+        crowd(place, tmp_path)
+
+    def test_a_client_killed_between_two_statements_leaves_no_trace(self, place: str) -> None:
+        from tests.contracts.workers import killed_in_exchange
+
+        killed_in_exchange(place)
+
+    def test_a_client_killed_while_it_submits_leaves_no_trace(self, place: str) -> None:
+        from tests.contracts.workers import killed_in_add
+
+        killed_in_add(place)

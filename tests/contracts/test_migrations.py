@@ -1,0 +1,85 @@
+"""Schemas that move on: a made-up second one, on both databases."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from headway.live.store import migration, opened
+from headway.live.store.postgres import PostgresStore
+from headway.live.store.sqlite import SqliteStore
+from headway.model.errors import HeadwayError
+from tests.contracts.crew import Crew, flow
+
+SECOND = """\
+-- What made-up people want; each one's ; ends its line.
+ALTER TABLE jobs ADD COLUMN mood TEXT NOT NULL DEFAULT 'fair';
+UPDATE jobs SET mood = 'good' WHERE state = 1;
+CREATE TABLE only_here (word TEXT);  -- sqlite
+CREATE TABLE only_there (word TEXT);  -- postgresql
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "store.db")
+    return str(request.getfixturevalue("postgres_url"))
+
+
+def later(place: str, folder: Path) -> PostgresStore | SqliteStore:
+    """The store as a Headway with these migrations opens it."""
+    if place.startswith("postgresql"):
+        return PostgresStore(place, folder)
+    return SqliteStore(Path(place), migrations=folder)
+
+
+@pytest.fixture
+def migrations(tmp_path: Path) -> Path:
+    folder = tmp_path / "migrations"
+    shutil.copytree(migration.FOLDER, folder)
+    (folder / "0002-moods.sql").write_text(SECOND)
+    return folder
+
+
+def moods(store: PostgresStore | SqliteStore) -> list[tuple[str, ...]]:
+    found = store._db.execute("SELECT name, mood FROM jobs JOIN specs USING (workflow, job) ORDER BY job")
+    return list(found.fetchall())
+
+
+def test_an_older_store_is_brought_forward_with_all_that_is_in_it(place: str, migrations: Path) -> None:
+    crew = Crew.on(place, flow("ab", "ab"))
+    mark = crew.store.id
+    crew.store.close()
+    for _ in range(2):
+        store = later(place, migrations)
+        assert moods(store) == [("a", "good"), ("b", "fair")] and store.id == mark
+        here = "only_there" if isinstance(store, PostgresStore) else "only_here"
+        assert store._db.execute(f"SELECT * FROM {here}").fetchall() == []
+        store.close()
+
+
+def test_a_new_store_has_all_migrations(place: str, migrations: Path) -> None:
+    store = later(place, migrations)
+    store.add(flow("a"), 1.0)
+    assert moods(store) == [("a", "fair")]
+
+
+def test_a_newer_store_is_refused_politely_and_left_alone(place: str, migrations: Path) -> None:
+    crew_store = later(place, migrations)
+    crew_store.add(flow("a"), 1.0)
+    with pytest.raises(HeadwayError, match=r"newer Headway \(schema 2, this one knows 1\)\. Use that version"):
+        opened(place)
+    assert moods(crew_store) == [("a", "fair")]
+
+
+def test_a_migration_that_fails_changes_nothing(place: str, migrations: Path) -> None:
+    crew = Crew.on(place, flow("ab", "ab"))
+    (migrations / "0002-moods.sql").write_text(SECOND + "UPDATE nothing SET x = 1;\n")
+    with pytest.raises(HeadwayError, match="nothing"):
+        later(place, migrations)
+    crew.store.close()
+    crew.store = opened(place)
+    crew.run("a", "b")

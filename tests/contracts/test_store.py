@@ -1,0 +1,27 @@
+"""The stores there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.contracts.store import LastingStoreContract, StoreContract
+
+
+class TestSqliteInMemory(StoreContract):
+    @pytest.fixture
+    def place(self) -> str:
+        return ":memory:"
+
+
+class TestSqliteFile(LastingStoreContract):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> str:
+        return str(tmp_path / "store.db")
+
+
+class TestPostgres(LastingStoreContract):
+    @pytest.fixture
+    def place(self, postgres_url: str) -> str:
+        return postgres_url

@@ -1,0 +1,214 @@
+"""All stores and a naive model, side by side: whatever is done, they answer alike."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from headway.live.store import opened
+from headway.live.store.protocol import Store
+from headway.model.messages import Finish, LeaseId, PlaceholderId, WorkflowId
+from tests.contracts.conftest import emptied
+from tests.contracts.crew import graph
+
+
+@dataclass
+class Model:
+    """One workflow, thought through anew at every question."""
+
+    milestone: list[bool]
+    arcs: list[tuple[int, int]]
+    weak: set[tuple[int, int]]
+    ranks: list[int]
+    retries: int
+    done: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+    ended: set[int] = field(default_factory=set)  # has ended for good at some time
+    running: dict[int, int] = field(default_factory=dict)  # job, its lease
+    tries: dict[int, int] = field(default_factory=dict)
+    attempts: dict[int, int] = field(default_factory=dict)
+
+    def settle(self) -> None:
+        """Milestones whose parents are done are done."""
+        while new := {job for job in self.open() if self.milestone[job] and self.ready(job)}:
+            self.done |= new
+            self.ended |= new
+
+    def open(self) -> set[int]:
+        return set(range(len(self.ranks))) - self.done - self.failed - set(self.running)
+
+    def ready(self, job: int) -> bool:
+        return all(
+            parent in (self.ended if (parent, child) in self.weak else self.done)
+            for parent, child in self.arcs
+            if child == job
+        )
+
+    def eligible(self) -> list[int]:
+        return sorted((job for job in self.open() if self.ready(job)), key=lambda job: self.ranks[job])
+
+    def finish(self, lease: int, exit_code: int | None) -> None:
+        job = next((job for job, held in self.running.items() if held == lease), None)
+        if job is None:
+            return
+        del self.running[job]
+        if exit_code is None:
+            return
+        self.tries[job] = self.tries.get(job, 0) + 1
+        if exit_code and self.tries[job] <= self.retries:
+            return
+        (self.failed if exit_code else self.done).add(job)
+        self.ended.add(job)
+        self.settle()
+
+    def states(self) -> list[tuple[int, str]]:
+        return [(job, self._state(job)) for job in range(len(self.ranks)) if not self.milestone[job]]
+
+    def _state(self, job: int) -> str:
+        if job in self.done:
+            return "DONE"
+        if job in self.failed:
+            return "FAILED"
+        if job in self.running:
+            return "RUNNING"
+        return "ELIGIBLE" if self.ready(job) else "WAITING"
+
+
+class Stores(RuleBasedStateMachine):
+    """A lease's number in this machine is its place in `leases`, where each store has its own for it."""
+
+    postgres = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        emptied(self.postgres)
+        self.folder = tempfile.mkdtemp()
+        self.places = [":memory:", str(Path(self.folder) / "store.db"), self.postgres]
+        self.stores: list[Store] = [opened(place) for place in self.places]
+        self.given: list[list[LeaseId]] = []
+        self.holder: list[int] = []
+        self.now = 0.0
+        self.beats = [0.0, 0.0]
+
+    def teardown(self) -> None:
+        for store in self.stores:
+            store.close()
+        shutil.rmtree(self.folder)
+
+    @initialize(data=st.data(), size=st.integers(1, 7), retries=st.integers(0, 2))
+    def submit(self, data: st.DataObject, size: int, retries: int) -> None:
+        pairs = [(a, b) for b in range(size) for a in range(b)]
+        arcs = sorted(data.draw(st.sets(st.sampled_from(pairs), max_size=12))) if pairs else []
+        milestone = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+        weak = {arc for arc in arcs if not milestone[arc[0]] and data.draw(st.booleans(), label=f"{arc} is weak")}
+        ranks = data.draw(st.permutations(range(size)))
+        order = data.draw(st.permutations(range(size)))  # places in the file are no topological order
+        names = [""] * size
+        for node in range(size):
+            names[order[node]] = f"{'M' if milestone[node] else 'j'}{node}"
+        arcs = [(order[a], order[b]) for a, b in arcs]
+        weak = {(order[a], order[b]) for a, b in weak}
+        submission = graph(names, arcs, weak=sorted(weak), ranks=ranks, retries=retries)
+        self.model = Model([name[0] == "M" for name in names], arcs, weak, list(ranks), retries)
+        self.model.settle()
+        self.workflow = [store.add(submission, 0.0) for store in self.stores]
+        self.placeholders = [[store.enter(f"host{n}", n, 0.0) for n in range(2)] for store in self.stores]
+
+    def swapped(self, who: int, ends: list[tuple[int, int | None]], free: int) -> None:
+        """The same exchange everywhere, and the same leases come out."""
+        self.now += 1
+        answers = []
+        for at, store in enumerate(self.stores):
+            finished = [Finish(self.given[lease][at], code, self.now - 1, self.now) for lease, code in ends]
+            answers.append(
+                store.exchange(
+                    PlaceholderId(self.placeholders[at][who]), finished, free, 9, 0, [self.workflow[at]], self.now
+                )
+            )
+        for lease, code in ends:
+            self.model.finish(lease, code)
+        expected = self.model.eligible()[:free]
+        for job in expected:
+            self.model.attempts[job] = self.model.attempts.get(job, 0) + 1
+        for leases in answers:
+            assert [(lease.job, lease.attempt) for lease in leases] == [
+                (job, self.model.attempts[job]) for job in expected
+            ]
+        for alike in zip(*answers, strict=True):
+            self.model.running[alike[0].job] = len(self.given)
+            self.given.append([lease.id for lease in alike])
+            self.holder.append(who)
+
+    @rule(who=st.integers(0, 1), free=st.integers(1, 4))
+    def take(self, who: int, free: int) -> None:
+        self.swapped(who, [], free)
+
+    @rule(
+        who=st.integers(0, 1),
+        free=st.integers(0, 3),
+        picks=st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0, 0, 0, 1, None])), max_size=4),
+    )
+    def finish(self, who: int, free: int, picks: list[tuple[int, int | None]]) -> None:
+        """Ends of leases that are held, or were, or have ended already."""
+        self.swapped(who, [(pick % len(self.given), code) for pick, code in picks if self.given], free)
+
+    @rule(free=st.integers(0, 3), code=st.sampled_from([0, 1]))
+    def finish_all(self, free: int, code: int) -> None:
+        self.swapped(0, [(lease, code) for lease in sorted(self.model.running.values())], free)
+
+    @rule()
+    def retry(self) -> None:
+        found = [store.retry_failed(workflow) for store, workflow in zip(self.stores, self.workflow, strict=True)]
+        assert found == [len(self.model.failed)] * 3
+        for job in self.model.failed:
+            self.model.tries[job] = 0
+        self.model.failed = set()
+
+    @rule(who=st.integers(0, 1))
+    def beat(self, who: int) -> None:
+        self.now += 1
+        self.beats[who] = self.now
+        for store, placeholders in zip(self.stores, self.placeholders, strict=True):
+            store.beat(placeholders[who], self.now)
+
+    @rule(patience=st.integers(0, 10))
+    def reclaim(self, patience: int) -> None:
+        self.now += 1
+        since = self.now - patience
+        lost = [who for who in range(2) if self.beats[who] < since]
+        jobs = {job for job, lease in self.model.running.items() if self.holder[lease] in lost}
+        for store, workflow in zip(self.stores, self.workflow, strict=True):
+            assert set(store.reclaim(since, self.now)) == {(workflow, job) for job in jobs}
+        for job in jobs:
+            del self.model.running[job]
+        for who in lost:
+            self.beat(who)
+
+    @rule()
+    def reopen(self) -> None:
+        for at in (1, 2):
+            self.stores[at].close()
+            self.stores[at] = opened(self.places[at])
+
+    @invariant()
+    def all_agree(self) -> None:
+        if not hasattr(self, "model"):
+            return
+        for store, workflow in zip(self.stores, self.workflow, strict=True):
+            assert [(job.job, job.state.name) for job in store.jobs(workflow)] == self.model.states()
+        events = [[(event.kind, event.job, event.time) for event in store.events()] for store in self.stores]
+        history = [store.attempts(WorkflowId(number)) for store, number in zip(self.stores, self.workflow, strict=True)]
+        assert events[0] == events[1] == events[2] and history[0] == history[1] == history[2]
+
+
+def test_stores_and_a_naive_model_agree(postgres_url: str) -> None:
+    Stores.postgres = postgres_url
+    run_state_machine_as_test(
+        Stores, settings=settings(max_examples=30, stateful_step_count=25, deadline=None, print_blob=True)
+    )

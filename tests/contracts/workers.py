@@ -1,0 +1,128 @@
+"""Processes that work on one store at the same time, and processes that die at it."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from headway.live.store import opened
+from headway.live.store.protocol import Store
+from headway.model.messages import Finish, WorkflowId
+from tests.contracts.crew import Crew, all_done, flow, layered
+
+LAYERS, WIDTH, WORKERS = 8, 50, 4
+
+
+def crowd(place: str, folder: Path) -> None:
+    """Four processes do a layered workflow: every job once, and none before those it waits for."""
+    submission, arcs = layered(LAYERS, WIDTH)
+    store = opened(place)
+    workflow = store.add(submission, 1.0)
+    spawning = multiprocessing.get_context("spawn")
+    start = spawning.Barrier(WORKERS)
+    workers = [
+        spawning.Process(target=_work, args=(place, workflow, folder / f"ledger-{number}", 1 + number, start))
+        for number in range(WORKERS)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    ledger = [json.loads(line) for path in folder.glob("ledger-*") for line in path.read_text().splitlines()]
+    assert Counter(job for job, *_ in ledger).most_common(1)[0][1] == 1 and len(ledger) == LAYERS * WIDTH
+    assert all_done(store, workflow) and store.events() == []
+    assert [attempt[1] for attempt in store.attempts(workflow)] == [1] * LAYERS * WIDTH
+    begun = {job: begin for job, begin, _ in ledger}
+    ended = {job: end for job, _, end in ledger}
+    assert all(ended[parent] <= begun[child] for parent, child in arcs)
+    assert all(path.stat().st_size for path in folder.glob("ledger-*"))
+
+
+def _work(place: str, workflow: WorkflowId, ledger: Path, want: int, start: Barrier) -> None:
+    """Takes its first jobs, waits until all have theirs, and goes on to the end."""
+    store = opened(place)
+    placeholder = store.enter("here", os.getpid(), 1.0)
+    finished, lines = list[Finish](), list[str]()
+    while finished or not all_done(store, workflow):
+        leases = store.exchange(placeholder, finished, want, 10, 0, [workflow], 1.0)
+        begun = time.monotonic_ns()
+        finished = [Finish(lease.id, 0, 1.0, 2.0) for lease in leases]
+        if not lines:
+            start.wait()
+        lines += [json.dumps((lease.job, begun, time.monotonic_ns())) for lease in leases]
+    ledger.write_text("".join(line + "\n" for line in lines))
+
+
+def killed_in_exchange(place: str) -> None:
+    """Dies before each of its statements in turn: what is seen from outside stays as it was, until one lives."""
+    crew = Crew.on(place, flow("abcMde", "aM", "bM", "Md", "ad", "ce~"))
+    crew.take(3)
+    finished = [crew.finish("a"), crew.finish("b"), crew.finish("c", 1)]
+
+    def work(store: Store) -> None:
+        store.exchange(crew.placeholder, finished, 4, 4, 0, [crew.workflow], 9.0)
+
+    def seen() -> object:
+        return crew.store.jobs(crew.workflow), crew.store.attempts(crew.workflow), crew.store.events()
+
+    assert _deaths(place, work, seen) >= 6
+    assert crew.states() == "a:d b:d c:f d:r e:r"
+
+
+def killed_in_add(place: str) -> None:
+    store = opened(place)
+    submission = flow("abc", "ac", "bc")
+    assert _deaths(place, lambda mine: mine.add(submission, 1.0), lambda: store.latest("/flow.dag")) >= 2
+    latest = store.latest("/flow.dag")
+    assert latest is not None and len(store.jobs(latest[0])) == 3
+
+
+def _deaths(place: str, work: Callable[[Store], object], seen: Callable[[], object]) -> int:
+    """How often a process died at the work before one came through."""
+    before = seen()
+    for deaths in range(100):
+        child = os.fork()
+        if not child:
+            try:
+                store = opened(place)
+                _die_at(deaths)
+                work(store)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        if os.waitstatus_to_exitcode(status) == 0:
+            return deaths
+        assert os.waitstatus_to_exitcode(status) == -signal.SIGKILL
+        assert seen() == before
+    raise AssertionError("it never came through")
+
+
+def _die_at(statement: int) -> None:
+    """Ends this process, as kill -9 does, before it runs its n-th statement."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, what: Any) -> None:
+        nonlocal count
+        if event == "c_call":
+            runs = getattr(what, "__name__", "") in ("execute", "executemany") and "sqlite3" in repr(what)
+        else:
+            code = frame.f_code
+            runs = event == "call" and code.co_name in ("execute", "copy") and "psycopg" in code.co_filename
+        if runs:
+            if count == statement:
+                os.kill(os.getpid(), signal.SIGKILL)
+            count += 1
+
+    sys.setprofile(watch)

@@ -1,0 +1,1 @@
+"""Real systems that tests start and stop."""
