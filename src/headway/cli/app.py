@@ -68,6 +68,7 @@ def headway() -> None:
 
     \b
       headway show W                      what it looks like
+      headway run W                       run it to its end, here
       headway convert W --to makefile     the same in another format
     """
 

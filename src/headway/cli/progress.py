@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from headway.live.run import Progress
+from headway.live.run import Bounds, Progress
 
 
 class Display:
@@ -17,6 +17,7 @@ class Display:
         self._quiet = quiet
         self._live = sys.stderr.isatty() and not quiet
         self._begun = time.monotonic()
+        self._trouble = ""
         if before and not quiet:
             self.say(f"{before:,} of {jobs:,} jobs were done by an earlier run.")
 
@@ -26,6 +27,16 @@ class Display:
         sys.stderr.flush()
 
     def show(self, progress: Progress) -> None:
+        if progress.stops:
+            self.say(
+                "ending jobs." if progress.stops > 1 else "stopping: running jobs may end; Ctrl-C again ends them."
+            )
+            return
+        if progress.trouble != self._trouble:
+            self._trouble = progress.trouble
+            self.say(f"waiting: {progress.trouble}" if progress.trouble else "going on.")
+        if progress.ended and progress.others:
+            self.say("another headway run goes on with it.")
         if self._quiet:
             return
         for failure in progress.failures:
@@ -46,7 +57,13 @@ class Display:
         left = f", about {taken / progress.done * (self._jobs - done):.0f} s left" if progress.done else ""
         return f"{bar:<24} {done:,} of {self._jobs:,} done, {progress.running} running{left}"
 
-    def end(self, done: int, failed: int, skipped: int, seconds: float, slots: int) -> None:
-        """The last word."""
+    def end(self, done: int, failed: int, skipped: int, seconds: float, slots: int, limits: Bounds) -> None:
+        """The last word: how it went, and how far from what no run of these jobs can beat."""
         rest = f", {failed:,} failed" * bool(failed) + f", {skipped:,} not run" * bool(skipped)
-        self.say(f"{done:,} of {self._jobs:,} jobs done{rest}, {seconds:.1f} s on {slots} slots.")
+        self.say(f"{done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
+        if not self._before and not skipped and limits.best > 0:
+            over = 100 * (seconds / limits.best - 1)
+            self.say(
+                f"At best {limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on these slots:"
+                f" {over:.0f}% over."
+            )

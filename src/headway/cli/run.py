@@ -39,13 +39,15 @@ def command(
 ) -> int:
     """Run a workflow to its end on this computer.
 
-    Run again, it goes on where it stopped: done jobs stay done. Ctrl-C lets running jobs end and stops; twice ends them
-    too. If this command dies, the jobs that run are finished and recorded all the same.
+    Run again, it goes on where it stopped: done jobs stay done. Ctrl-C (or SIGTERM) lets running jobs end and stops;
+    twice ends them too; a third time leaves at once. If this command dies, the jobs that run are finished and recorded
+    all the same.
 
     \b
       headway run diamond.dag
       headway run Makefile --slots 4
     """
+    from headway.live.failpoint import here
     from headway.live.home import Home
 
     home = Home(Path(store) if store else Path(workflow).absolute().parent / ".headway")
@@ -53,38 +55,40 @@ def command(
     from headway.live.store.sqlite import SqliteStore, create
 
     create(home.database)
-    from headway.live.run import Watch, start_runner, submitted, tally
+    from headway.live.run import Starter, Stops, Watch, bounds, submitted, tally
 
-    start_runner(home, sync)
+    starter = Starter(home, sync)
     from headway.live.read import no_collection, read
 
     begun = time.time()
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
+        watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
-        number, flat = submitted(jobs, found, order_name, fresh, begun)
+        number, flat = submitted(home, jobs, found, order_name, fresh, begun)
     if retry:
         jobs.retry_failed(number)
     before, _, _ = tally(jobs, number)
     display = Display(flat.dag.job_count, before, quiet=as_json)
-    watch = Watch(home, sync)
+    stops = Stops()
+    here("hello.before")
     watch.say(
-        {"workflow": number, "slots": slots, "environment": dict(os.environ), "fail_fast": fail_fast},
+        {
+            "workflow": number,
+            "slots": slots,
+            "environment": dict(os.environ),
+            "mark": os.environ.get("HEADWAY_LEASE", ""),
+            "fail_fast": fail_fast,
+        }
     )
-    interrupts = 0
-
-    def interrupted() -> None:
-        nonlocal interrupts
-        interrupts += 1
-        watch.say({"stop": "gently" if interrupts == 1 else "now"})
-        display.say("stopping: running jobs may end; Ctrl-C again ends them." if interrupts == 1 else "ending jobs.")
-
+    here("hello.after")
     failures = []
-    for progress in watch.progress(interrupted):
+    for progress in watch.progress(stops):
         failures += progress.failures
         display.show(progress)
     done, failed, skipped = tally(jobs, number)
     seconds = time.time() - begun
+    limits = bounds(jobs, number, flat, slots)
     if as_json:
         print_json(
             {
@@ -92,11 +96,14 @@ def command(
                 "failed": failed,
                 "skipped": skipped,
                 "seconds": seconds,
+                "minimal_seconds": limits.minimal,
+                "work_seconds": limits.work,
+                "attempts": limits.attempts,
                 "store": str(home.folder),
                 "failures": [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in failures],
             }
         )
     else:
-        display.end(done, failed, skipped, seconds, slots)
+        display.end(done, failed, skipped, seconds, slots, limits)
     sys.stdout.flush()
     return 0 if not failed and not skipped else 3

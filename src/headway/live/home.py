@@ -6,10 +6,13 @@ import contextlib
 import fcntl
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, WorkflowId
+
+_TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
 
 class Home:
@@ -17,12 +20,13 @@ class Home:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
+        elsewhere = "Choose another place with --store FOLDER."
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise HeadwayError(
-                f"{folder}: cannot be made: {error.strerror}.", "Choose another place with --store FOLDER."
-            ) from None
+            raise HeadwayError(f"{folder}: cannot be made: {error.strerror}.", elsewhere) from None
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise HeadwayError(f"{folder}: cannot be written.", elsewhere)
 
     @property
     def database(self) -> Path:
@@ -31,6 +35,10 @@ class Home:
     @property
     def spool(self) -> Path:
         return self.folder / "spool"
+
+    @property
+    def roster(self) -> Path:
+        return self.folder / "roster"
 
     @property
     def logs(self) -> Path:
@@ -43,11 +51,28 @@ class Home:
 
     def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> Path:
         """The output of one attempt; a thousand jobs to a folder."""
-        return self.logs / str(workflow) / str(job // 1000) / f"{job}.{attempt}.log"
+        return Path(f"{self.folder}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log")
+
+    def opened_talk(self) -> int:
+        """The runner's log to write to; what earlier ones said is kept until it is much."""
+        handle = os.open(self.talk, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        if os.fstat(handle).st_size > _TALK:
+            os.ftruncate(handle, 0)
+        return handle
+
+    def last_words(self) -> str:
+        """The last line that a runner said."""
+        try:
+            lines = self.talk.read_text(errors="replace").splitlines()
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    # --- locks -----------------------------------------------------------------------------------------------------
 
     def locked(self) -> int | None:
         """The runner's lock, held until its holder dies; None if another runner has it."""
-        handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = self._lock_file("lock")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,41 +80,66 @@ class Home:
             return None
         return handle
 
-    def listen(self) -> socket.socket:
-        """The runner's door, open to this user only."""
-        with self._door() as path:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)  # noqa: PTH108 - a path of our own making, through a folder's handle
-            door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            before = os.umask(0o077)
-            try:
-                door.bind(path)
-            finally:
-                os.umask(before)
-            door.listen(64)
-            door.setblocking(False)
-            return door
+    @contextlib.contextmanager
+    def submitting(self) -> Iterator[None]:
+        """One at a time: two that bring the same file at once must not both take it for new."""
+        handle = self._lock_file("submit.lock")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
 
-    def close_door(self) -> None:
-        with self._door() as path, contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # noqa: PTH108
+    def _lock_file(self, name: str) -> int:
+        return os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    # --- the runner's door -----------------------------------------------------------------------------------------
+
+    def listen(self) -> Door:
+        """The runner's door, open to this user only."""
+        return Door(os.open(self.folder, os.O_PATH | os.O_CLOEXEC))
 
     def connect(self) -> socket.socket | None:
         """A line to the runner; None if there is none."""
-        with self._door() as path:
-            line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                line.connect(path)
-                return line
-            except (FileNotFoundError, ConnectionRefusedError):
-                line.close()
-                return None
-
-    @contextlib.contextmanager
-    def _door(self):  # type: ignore[no-untyped-def]
-        """The socket's path, short enough however deep the folder lies: through a handle of the folder."""
         handle = os.open(self.folder, os.O_PATH | os.O_CLOEXEC)
+        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            yield f"/proc/self/fd/{handle}/runner.sock"
+            line.connect(_socket_path(handle))
+            return line
+        except (FileNotFoundError, ConnectionRefusedError):
+            line.close()
+            return None
         finally:
             os.close(handle)
+
+
+class Door:
+    """A socket to listen on. It stays in the folder it was made in, whatever comes to lie at that folder's path."""
+
+    def __init__(self, folder: int) -> None:
+        self._path = _socket_path(folder)
+        self.open()
+
+    def open(self) -> None:
+        self._unlink()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        before = os.umask(0o077)
+        try:
+            self.socket.bind(self._path)
+        finally:
+            os.umask(before)
+        self.socket.listen(64)
+        self.socket.setblocking(False)
+
+    def hide(self) -> None:
+        """Nobody finds it any more; who has already knocked can still be let in."""
+        self._unlink()
+
+    def _unlink(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path)  # noqa: PTH108 - a path of our own making, through a folder's handle
+
+
+def _socket_path(folder: int) -> str:
+    """Short enough however deep the folder lies: through a handle of the folder."""
+    return f"/proc/self/fd/{folder}/runner.sock"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
+import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from headway.formats.submit import resolved
+from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
+from headway.live.placeholder.clients import GREETING
 from headway.live.store.sqlite import SqliteStore
 from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, shown
@@ -31,26 +36,53 @@ _HONOURED = {"retries", "noop", "done", "priority"}
 class Progress:
     """How far the runner is with a workflow."""
 
-    done: int  # in this run
-    running: int
-    failures: list[dict[str, Any]]
-    ended: bool
+    done: int = 0  # in this run
+    running: int = 0
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    trouble: str = ""  # why nothing can be written or started just now
+    ended: bool = False
+    others: bool = False  # other runs go on with it
+    stops: int = 0  # how often its user has asked it to stop
 
 
-def start_runner(home: Home, sync: str) -> None:
-    """Forks a runner, which goes at once if there is one already. It shares what this process has imported."""
-    from headway.live.placeholder.runner import become_runner
+class Starter:
+    """Sees to it that there is a runner. Made and used before the store is opened: SQLite does not bear a fork."""
 
-    if os.fork():
-        return
-    try:
-        become_runner(home, sync)
-    finally:
-        os._exit(0)
+    def __init__(self, home: Home, sync: str) -> None:
+        self._home = home
+        self._sync = sync
+        self._fork()
+
+    def _fork(self) -> None:
+        """A child that goes at once if there is a runner already. It shares what this process has imported."""
+        from headway.live.placeholder.process import become_runner
+
+        self._child = os.fork()
+        if self._child == 0:
+            code = 1
+            try:
+                code = become_runner(self._home, self._sync)
+            finally:
+                os._exit(code)
+
+    def see_to_it(self) -> None:
+        """The child that went because a runner was there, or because none was needed, gets a successor."""
+        try:
+            ended, status = os.waitpid(self._child, os.WNOHANG)
+        except ChildProcessError:
+            ended, status = self._child, 0
+        if not ended:
+            return
+        if os.WIFSIGNALED(status):
+            raise HeadwayError("the runner was killed.", "Run again: what was done stays done.")
+        if status:
+            raise HeadwayError("the runner cannot work.", f"{self._home.talk} ends with: {self._home.last_words()}")
+        time.sleep(0.01)
+        self._fork()
 
 
 def submitted(
-    store: SqliteStore, workflow: Workflow, order_name: str, fresh: bool, now: float
+    home: Home, store: SqliteStore, workflow: Workflow, order_name: str, fresh: bool, now: float
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same file left."""
     workflow = resolved(workflow, Files())
@@ -58,9 +90,13 @@ def submitted(
     flat = flatten(workflow)
     source = Path(workflow.source).absolute()
     submission = Submission(workflow.name, str(source), str(source.parent), flat, order(order_name)(flat.dag))
-    earlier = None if fresh else store.latest(str(source))
-    if earlier is None:
-        return store.add(submission, now), flat
+    with home.submitting():
+        earlier = None if fresh else store.latest(str(source))
+        if earlier is None:
+            here("submit.before")
+            number = store.add(submission, now)
+            here("submit.after")
+            return number, flat
     number, digest = earlier
     if digest != submission.digest:
         raise HeadwayError(
@@ -91,43 +127,95 @@ def refuse(workflow: Workflow) -> None:
 
 
 class Watch:
-    """A line to the runner."""
+    """A line to the runner, which stays as long as the line does."""
 
-    def __init__(self, home: Home, sync: str, patience: float = 20.0) -> None:
+    def __init__(self, home: Home, starter: Starter, patience: float = 20.0) -> None:
         deadline = time.monotonic() + patience
         self._heard = b""
-        while True:
-            line = home.connect()
-            if line is not None:
-                break
+        while (line := self._greeted(home, deadline)) is None:
             if time.monotonic() > deadline:
-                raise HeadwayError("the runner does not answer.", f"See {home.talk}.")
+                raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
             time.sleep(0.002)
-            if time.monotonic() > deadline - patience / 2:
-                start_runner(home, sync)
-                time.sleep(0.2)
+            starter.see_to_it()
         self._line: socket.socket = line
 
-    def say(self, message: Mapping[str, object]) -> None:
-        self._line.sendall(json.dumps(message).encode() + b"\n")
+    def _greeted(self, home: Home, deadline: float) -> socket.socket | None:
+        """A line on which the runner has answered: one that was about to leave does not."""
+        line = home.connect()
+        if line is None:
+            return None
+        line.settimeout(max(0.1, deadline - time.monotonic()))
+        greeting = b""
+        with contextlib.suppress(OSError):
+            greeting = line.recv(len(GREETING))
+        if greeting != GREETING:
+            line.close()
+            return None
+        line.settimeout(None)
+        return line
 
-    def progress(self, interrupted: Callable[[], None]) -> Iterator[Progress]:
-        """Reports until the workflow ends. `interrupted` is called on Ctrl-C; the watch goes on."""
+    def say(self, message: Mapping[str, object]) -> None:
+        try:
+            self._line.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            raise _dead() from None
+
+    def progress(self, stops: Stops) -> Iterator[Progress]:
+        """Reports until the workflow ends. When its user wants it to stop the runner is told so; the watch goes on."""
         while True:
+            ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [])
+            while stops.news():
+                if stops.count > 2:
+                    raise KeyboardInterrupt
+                self.say({"stop": "gently" if stops.count == 1 else "now"})
+                yield Progress(stops=stops.count)
+            if self._line.fileno() not in ready:
+                continue
             try:
                 data = self._line.recv(1 << 16)
-            except KeyboardInterrupt:
-                interrupted()
-                continue
+            except OSError:
+                data = b""
             if not data:
-                raise HeadwayError("the runner has died.", "Run again: what was done stays done.")
+                raise _dead()
             self._heard += data
             while b"\n" in self._heard:
                 text, _, self._heard = self._heard.partition(b"\n")
                 said = json.loads(text)
-                yield Progress(said["done"], said["running"], said["failures"], said["ended"])
+                yield Progress(**said)
                 if said["ended"]:
                     return
+
+
+class Stops:
+    """Counts Ctrl-C and SIGTERM, and can be waited for: an exception at any place might lose what was just heard."""
+
+    def __init__(self) -> None:
+        self.count = self._told = 0
+        self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: object) -> None:
+        self.count += 1
+        with contextlib.suppress(OSError):
+            os.write(self._in, b"!")
+
+    def fileno(self) -> int:
+        return self._out
+
+    def news(self) -> bool:
+        """Whether there was one more since it was last asked."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._out, 64)
+        if self._told == self.count:
+            return False
+        self._told = self.count
+        return True
+
+
+def _dead() -> HeadwayError:
+    return HeadwayError("the runner has died.", "Run again: what was done stays done.")
 
 
 def tally(store: SqliteStore, workflow: WorkflowId) -> tuple[int, int, int]:
@@ -135,3 +223,31 @@ def tally(store: SqliteStore, workflow: WorkflowId) -> tuple[int, int, int]:
     counts = store.counts(workflow)
     done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     return done, failed, sum(counts.values()) - done - failed
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What no run of these jobs can beat, from how long they took: the longest path, and the work over the slots."""
+
+    minimal: float  # seconds of TrellisDAG's minimal schedule
+    work: float  # seconds of work for each slot
+    attempts: int
+
+    @property
+    def best(self) -> float:
+        return max(self.minimal, self.work)
+
+
+def bounds(store: SqliteStore, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+    """The bounds of a run, by the last attempt at each job."""
+    taken: dict[object, float] = {}
+    attempts = store.attempts(workflow)
+    for name, _, _, started, ended, code, *_ in attempts:
+        if code is not None and isinstance(started, float) and isinstance(ended, float):
+            taken[name] = max(0.0, ended - started)
+    dag = flat.dag
+    seconds = [
+        None if milestone else taken.get(name) for name, milestone in zip(dag.names, dag.milestones, strict=True)
+    ]
+    measured = dag.with_seconds(seconds)
+    return Bounds(measured.minimal_schedule.makespan, measured.work / slots, len(attempts))

@@ -274,6 +274,14 @@ class Dag:
                     starts[child], before[child], lead[child] = end, jobs, node
         return starts, lead, last, latest
 
+    def with_seconds(self, seconds: Sequence[float | None]) -> Dag:
+        """The same graph with other run times; what does not depend on them is shared."""
+        other = object.__new__(Dag)
+        other.names, other.milestones, other._seconds = self.names, self.milestones, seconds
+        other.child_start, other.children = self.child_start, self.children
+        other.order, other.level_of = self.order, self.level_of
+        return other
+
     # --- reduction ---------------------------------------------------------------------------------------------
 
     def reduced(self) -> Dag:

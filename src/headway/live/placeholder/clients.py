@@ -6,13 +6,14 @@ import json
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from headway.live.home import Home
 from headway.model.messages import Finish, Lease, WorkflowId
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
+GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
 
 
 class Client:
@@ -21,49 +22,57 @@ class Client:
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         self._heard = b""
-        self._unsent = b""
+        self._unsent = GREETING
         self.gone = False
-        self.workflow: WorkflowId | None = None
+        self.workflow = WorkflowId(0)  # none yet
         self.environment: Mapping[str, str] = os.environ
+        self.slots = 1
+        self.mark = ""  # of the job that the client is part of, if it is
         self.wants_more = False  # new jobs may be started for it
+        self.stops_now = False  # and those that run are to end
         self.fail_fast = False
-        self._done = self._failed = 0
+        self._done = 0
         self._failures: list[dict[str, Any]] = []
-        self._over = False  # the end was told
+        self._trouble = ""
+        self.over = False  # the end was told
         self._last = 0.0
         self._changed = False
+        self.flush()
 
-    def messages(self) -> Iterator[dict[str, Any]]:
-        """What the client has said; a line that makes no sense ends the talk."""
+    def hear(self) -> None:
+        """Takes in what the client has said; a line that makes no sense ends the talk."""
         try:
             data = self._line.recv(1 << 20)
         except BlockingIOError:
             return
         except OSError:
             data = b""
-        if not data:
-            self.gone = True
-            self.wants_more = False
-            return
         self._heard += data
-        while b"\n" in self._heard:
-            text, _, self._heard = self._heard.partition(b"\n")
-            try:
-                message = json.loads(text)
-                self._take(message)
-            except (ValueError, TypeError, AttributeError):
-                self.gone = True
-                return
-            yield message
+        try:
+            while data and b"\n" in self._heard:
+                text, _, self._heard = self._heard.partition(b"\n")
+                self._take(json.loads(text))
+        except (ValueError, TypeError, LookupError, AttributeError):
+            data = b""
+        if not data:
+            self._lose()
 
     def _take(self, message: dict[str, Any]) -> None:
         if "workflow" in message:
-            self.workflow = WorkflowId(int(message["workflow"]))
-            self.environment = dict(message.get("environment", os.environ))
+            self.environment = {str(name): str(value) for name, value in message["environment"].items()}
+            self.slots = max(1, int(message["slots"]))
+            self.mark = str(message.get("mark", ""))
             self.fail_fast = bool(message.get("fail_fast"))
-            self.wants_more, self._over = True, False
-        if message.get("stop"):
+            self.workflow = WorkflowId(int(message["workflow"]))
+            self.wants_more, self.over, self._changed = True, False, True
+        stop = message.get("stop")
+        if stop:
             self.wants_more = False
+            self.stops_now = stop == "now"
+
+    def _lose(self) -> None:
+        self.gone = True
+        self.wants_more = False
 
     def note(self, finish: Finish, lease: Lease, home: Home) -> None:
         """Remembers an end to tell."""
@@ -87,23 +96,39 @@ class Client:
 
     def due(self) -> float | None:
         """When there will be something to tell."""
-        return self._last + PACE if self._changed else None
+        return self._last + PACE if self._changed and not (self.over or self._unsent) else None
 
-    def tell(self, slots: int, running: int, ended: bool) -> None:
-        """Reports, if it is time; `ended`: nothing of its workflow runs, and nothing more is started."""
-        now = time.monotonic()
-        ended = ended and self.workflow is not None
-        if self._over or not (ended or self._failures or (self._changed and now - self._last >= PACE)):
-            self._flush()
+    def tell(self, running: int, trouble: str, ended: bool, others: bool) -> None:
+        """Reports, if it is time and the client listens.
+
+        `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients.
+        """
+        if self.over or self._unsent or not self.workflow:
             return
-        said = {"done": self._done, "running": running, "slots": slots, "failures": self._failures, "ended": ended}
-        self._failures, self._changed, self._last = [], False, now
-        self._unsent += json.dumps(said).encode() + b"\n"
-        self._flush()
+        now = time.monotonic()
+        if not (ended or self._failures or trouble != self._trouble or (self._changed and now - self._last >= PACE)):
+            return
+        said = {
+            "done": self._done,
+            "running": running,
+            "failures": self._failures,
+            "trouble": trouble,
+            "ended": ended,
+            "others": others,
+        }
+        self._failures, self._trouble, self._changed, self._last = [], trouble, False, now
+        self._unsent = json.dumps(said).encode() + b"\n"
+        self.flush()
         if ended:
-            self.wants_more, self._over = False, True
+            self.wants_more, self.over = False, True
 
-    def _flush(self) -> None:
+    @property
+    def is_behind(self) -> bool:
+        """Whether it has not taken yet what it was told."""
+        return bool(self._unsent) and not self.gone
+
+    def flush(self) -> None:
+        """Sends what the line takes; a client that is not there any more is no reason to die."""
         if not self._unsent:
             return
         try:
@@ -112,5 +137,5 @@ class Client:
         except BlockingIOError:
             pass
         except OSError:
-            self.gone = True
-            self.wants_more = False
+            self._unsent = b""
+            self._lose()

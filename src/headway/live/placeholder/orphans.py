@@ -8,11 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from headway.live.placeholder.roster import Session
 
 MARK = "HEADWAY_LEASE"
+_TICK = 1 / os.sysconf("SC_CLK_TCK")
+_LONG = 5.0  # seconds after which a process that does not end is worth a word
 
 
 def mark(store: str, lease: int) -> str:
@@ -20,61 +25,106 @@ def mark(store: str, lease: int) -> str:
     return f"{store}.{lease}"
 
 
-def end_orphans(store: str, logs: Path, pause: Callable[[float], None] = time.sleep) -> int:
-    """Ends every process of this store's jobs; how many there were."""
-    ended = 0
-    while True:
-        found = list(_orphans(f"{MARK}={store}.".encode(), os.fsencode(logs) + b"/"))
-        if not found:
-            return ended
-        for pid in found:
-            ended += _kill(pid)
-        pause(0.01)
+@dataclass(frozen=True)
+class Process:
+    session: int
+    started: float  # seconds since boot
 
 
-def _orphans(marked: bytes, logs: bytes) -> Iterator[int]:
-    """Processes that carry the mark or write such a log, and all of their sessions."""
-    mine = os.getpid()
-    pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal() and entry.name != str(mine)]
-    sessions: set[int] = set()
-    session_of: dict[int, int] = {}
-    for pid in pids:
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            session_of[pid] = _session(pid)
-            if _is_marked(pid, marked) or _writes(pid, logs):
-                sessions.add(session_of[pid])
-                yield pid
-    for pid, session in session_of.items():
-        if session in sessions and session != os.getsid(0):
-            yield pid
+@dataclass
+class Search:
+    """Who is looked for: processes of some leases. Those that other leases left behind are none of its business."""
+
+    store: str
+    leases: Collection[int]
+    logs: tuple[str, ...]  # what the path of a log begins with
+    sessions: Mapping[int, Session] = field(default_factory=dict)  # when each was begun
+
+    def end_all(self, pause: Callable[[float], None] = time.sleep) -> int:
+        """Ends them; how many there were. Who forks while it is looked at may hide once, hence two empty searches."""
+        ended = empty = 0
+        begun, told = time.monotonic(), False
+        while empty < 2:
+            found = self.orphans()
+            empty = 0 if found else empty + 1
+            ended += sum(_kill(pid, process) for pid, process in found.items())
+            if found:
+                waited = time.monotonic() - begun
+                if waited > _LONG and not told:
+                    with contextlib.suppress(OSError):
+                        print(f"headway: waiting for processes to end: {sorted(found)}", file=sys.stderr, flush=True)
+                    told = True
+                pause(0.01 if waited < _LONG else 0.5)
+        return ended
+
+    def orphans(self) -> dict[int, Process]:
+        """Processes that carry such a mark or write such a log, and all of their sessions."""
+        processes = dict(_processes())
+        processes.pop(os.getpid(), None)
+        sessions = {session for session in self.sessions if self._is_ours(session, processes)}
+        found = {pid for pid in processes if self._is_wanted(pid)}
+        sessions |= {processes[pid].session for pid in found} - {os.getsid(0)}
+        return {pid: one for pid, one in processes.items() if pid in found or one.session in sessions}
+
+    def _is_ours(self, session: int, processes: Mapping[int, Process]) -> bool:
+        """Whether a session is the one that was noted, not another that got its number later."""
+        before, after = self.sessions[session]
+        leader = processes.get(session)
+        if leader is not None:
+            return before - 2 * _TICK <= leader.started <= after + 2 * _TICK
+        return all(one.started >= before - 2 * _TICK for one in processes.values() if one.session == session)
+
+    def _is_wanted(self, pid: int) -> bool:
+        with contextlib.suppress(OSError):
+            lease = _lease_of(pid, f"{MARK}={self.store}.".encode())
+            return _writes(pid, self.logs) if lease is None else lease in self.leases
+        return False
 
 
-def _session(pid: int) -> int:
-    """The session of a process that is not a zombie."""
-    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    if fields[0] in (b"Z", b"X"):
-        raise ValueError("dead")
-    return int(fields[3])
+def _processes() -> list[tuple[int, Process]]:
+    """All that live; zombies do not."""
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names are all we need
+    return [(pid, process) for pid in pids if (process := _process(pid)) is not None]
 
 
-def _is_marked(pid: int, marked: bytes) -> bool:
-    return any(entry.startswith(marked) for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"))
+def _process(pid: int) -> Process | None:
+    with contextlib.suppress(OSError):
+        fields = _content(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+        if fields[0] not in (b"Z", b"X"):
+            return Process(int(fields[3]), int(fields[19]) * _TICK)
+    return None
 
 
-def _writes(pid: int, logs: bytes) -> bool:
+def _lease_of(pid: int, begin: bytes) -> int | None:
+    """The lease that a process says it is of."""
+    for entry in _content(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(begin) and entry[len(begin) :].isdigit():
+            return int(entry[len(begin) :])
+    return None
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - thousands of them
+        return stream.read()
+
+
+def _writes(pid: int, logs: tuple[str, ...]) -> bool:
     for number in (1, 2):
         with contextlib.suppress(OSError):
-            if os.readlink(os.fsencode(f"/proc/{pid}/fd/{number}")).startswith(logs):  # noqa: PTH115
+            if os.readlink(f"/proc/{pid}/fd/{number}").startswith(logs):  # noqa: PTH115
                 return True
     return False
 
 
-def _kill(pid: int) -> int:
+def _kill(pid: int, meant: Process) -> int:
+    """Ends a process, if its number has not passed on to another."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         handle = os.pidfd_open(pid)
         try:
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-            return 1
+            now = _process(pid)
+            if now is not None and now.started == meant.started:
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                return 1
         finally:
             os.close(handle)
     return 0

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 from collections.abc import Mapping
-from pathlib import Path
 
 from headway.live.spec import Spec
 
@@ -19,18 +18,18 @@ _DEFAULTED = [
 _LOG = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
-def spawn(spec: Spec, directory: str, environment: Mapping[str, str], log: Path) -> int:
+def spawn(spec: Spec, directory: str, environment: Mapping[str, str], log: str) -> int:
     """The process id of a job that now runs; OSError says why it cannot."""
     place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
     os.chdir(place)
     actions: list[tuple[int, ...] | tuple[object, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, spec.stdin or os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, spec.stdout or str(log), _LOG, 0o666),
+        (os.POSIX_SPAWN_OPEN, 1, spec.stdout or log, _LOG, 0o666),
     ]
     if spec.stderr and spec.stderr != spec.stdout:
         actions.append((os.POSIX_SPAWN_OPEN, 2, spec.stderr, _LOG, 0o666))
     elif spec.stdout and not spec.stderr:
-        actions.append((os.POSIX_SPAWN_OPEN, 2, str(log), _LOG, 0o666))
+        actions.append((os.POSIX_SPAWN_OPEN, 2, log, _LOG, 0o666))
     else:
         actions.append((os.POSIX_SPAWN_DUP2, 1, 2))
     if "PATH" not in dict(spec.environment) and _WORDS_ONLY.fullmatch(spec.command):

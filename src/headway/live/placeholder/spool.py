@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from headway.model.messages import Finish, LeaseId
 
+_FIELDS = tuple(field.name for field in fields(Finish))
 _LARGE = 1 << 16  # bytes after which a spool that holds nothing new is emptied
 
 
@@ -18,22 +20,37 @@ class Spool:
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._size = os.fstat(self._file).st_size
+        self._size = path.read_bytes().rfind(b"\n") + 1
+        self._unwritten = b""
+        os.ftruncate(self._file, self._size)
 
     def add(self, finish: Finish) -> None:
-        self._size += os.write(self._file, (json.dumps(asdict(finish)) + "\n").encode())
+        """Writes an end down; OSError if there is no room, and then it is written with the next."""
+        lines = self._unwritten + (json.dumps({name: getattr(finish, name) for name in _FIELDS}) + "\n").encode()
+        self._unwritten = lines
+        try:
+            written = os.write(self._file, lines)
+            if written < len(lines):
+                written += os.write(self._file, lines[written:])
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._file, self._size)  # never half a line that the next would be glued to
+            raise
+        self._size += len(lines)
+        self._unwritten = b""
 
     def replay(self) -> Iterator[Finish]:
         """What was spooled; the store refuses what it has already."""
         with os.fdopen(os.dup(self._file), "rb") as stream:
             stream.seek(0)
             for line in stream:
-                if line.endswith(b"\n"):
+                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
                     said = json.loads(line)
                     yield Finish(LeaseId(said.pop("lease")), **said)
 
     def settled(self, idle: bool = False) -> None:
         """All of it is in the store: the file may be emptied, which is put off while there is work to do."""
+        self._unwritten = b""
         if self._size and (idle or self._size > _LARGE):
             os.ftruncate(self._file, 0)
             self._size = 0

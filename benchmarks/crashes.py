@@ -1,0 +1,53 @@
+"""SIGKILL, hundreds of times, at random moments: what is run again, and whether anything is lost or runs beside itself.
+
+.venv/bin/python benchmarks/crashes.py [--kills 300] [--seed 1]
+
+Each round is a new store with a layered workflow whose jobs write to a ledger, some of them with their environment
+cleared or in a session of their own. It is started and killed five times, then left alone; then ledger and store are
+compared. Exits 1 if anything was wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.live.ledger import Site
+
+KILLS = 5  # in a round
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=300, help="in all")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    wrong = 0
+    print("| killed | kills | jobs | run again | violations |")
+    print("|---|---|---|---|---|")
+    for victims in ("client", "runner", "both"):
+        kills = jobs = reruns = violations = 0
+        while kills < options.kills / 3:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                site = Site(Path(folder), layers=5, width=5)
+                for _ in range(KILLS):
+                    site.crash(rng, victims, longest=0.8)
+                site.finish()
+                found = site.violations()
+                reruns += site.reruns()
+            for sentence in found:
+                print(f"{victims}: {sentence}", file=sys.stderr)
+            kills, jobs, violations = kills + site.kills, jobs + site.jobs, violations + len(found)
+        print(f"| {victims} | {kills} | {jobs:,} | {reruns} | {violations} |", flush=True)
+        wrong += violations
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The runner's door and whoever came in by it: who is there, and what they want."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Mapping
+
+from headway.live.failpoint import here
+from headway.live.home import Home
+from headway.live.placeholder.clients import Client
+from headway.model.messages import WorkflowId
+
+
+class Desk:
+    """The clients of a runner. What they want in all is counted anew whenever one may want something else."""
+
+    def __init__(self, home: Home, selector: selectors.BaseSelector, most: int) -> None:
+        self._selector = selector
+        self._most = most
+        self.clients: dict[socket.socket, Client] = {}
+        self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
+        self.slots = 1
+        self.marks: set[str] = set()  # of jobs that clients are part of
+        self.closing = False  # nobody gets anything any more
+        self._door = home.listen()
+        self._selector.register(self._door.socket, selectors.EVENT_READ)
+
+    def is_door(self, handle: object) -> bool:
+        return handle is self._door.socket
+
+    def welcome(self) -> bool:
+        """Lets one client in; whether there was one."""
+        try:
+            line, _ = self._door.socket.accept()
+        except BlockingIOError:
+            return False
+        line.setblocking(False)
+        self.clients[line] = Client(line)
+        self._selector.register(line, selectors.EVENT_READ)
+        return True
+
+    def attend(self, line: socket.socket, mask: int) -> Client:
+        """Hears a client, and tells it what it had no ear for before."""
+        client = self.clients[line]
+        if mask & selectors.EVENT_WRITE:
+            client.flush()
+        if mask & selectors.EVENT_READ:
+            client.hear()
+        if client.gone:
+            self._selector.unregister(line)
+            del self.clients[line]
+            line.close()
+        return client
+
+    def reckon(self) -> None:
+        """Counts anew who wants what. The most slots that anybody asked for are those there are."""
+        present = [client for client in self.clients.values() if client.workflow]
+        if self.closing:
+            for client in present:
+                client.wants_more = False
+        self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
+        self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
+        self.marks = {client.mark for client in present if client.mark}
+
+    def take_turns(self) -> None:
+        """Who was served first is served last next time."""
+        if len(self.wanted) > 1:
+            self.wanted.append(self.wanted.pop(0))
+
+    def environment(self, workflow: WorkflowId) -> Mapping[str, str]:
+        """What whoever wants a workflow run has given for its jobs."""
+        return next(one.environment for one in self.clients.values() if one.workflow == workflow and one.wants_more)
+
+    def watch_line(self, line: socket.socket, client: Client) -> None:
+        """Waits for a client's ear only while there is something that it has not taken."""
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if client.is_behind else 0)
+        if self._selector.get_key(line).events != events:
+            self._selector.modify(line, events)
+
+    def closed(self) -> bool:
+        """Shuts the door, unless somebody came in at the last moment: who could still find it is let in."""
+        self._door.hide()
+        here("leave.hidden")
+        while self.welcome():
+            pass
+        if not self.clients:
+            return True
+        self._selector.unregister(self._door.socket)
+        self._door.socket.close()
+        self._door.open()
+        self._selector.register(self._door.socket, selectors.EVENT_READ)
+        return False

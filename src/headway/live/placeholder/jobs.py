@@ -1,0 +1,183 @@
+"""The jobs that run here: started in sessions of their own, waited for by pidfd, ended when they must be."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import selectors
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from pathlib import Path
+
+from headway.live.failpoint import here
+from headway.live.home import Home
+from headway.live.placeholder.orphans import MARK, Search, mark
+from headway.live.placeholder.roster import Roster
+from headway.live.placeholder.spawn import spawn
+from headway.live.spec import Spec
+from headway.model.messages import Finish, Lease, WorkflowId
+
+GRACE = 5.0  # seconds between asking a job to end and ending it
+# What is wrong with this machine just now, not with the job: the job waits until it is better.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
+
+
+class NoRoomError(Exception):
+    """A job cannot be started now, and that is not its fault."""
+
+
+@dataclass(slots=True)
+class Running:
+    """One job under way."""
+
+    lease: Lease
+    pid: int
+    started: float
+    place: int  # in the roster
+    reason: str = ""  # why it was told to end, if it was
+
+
+class Jobs:
+    """What runs, by pidfd."""
+
+    def __init__(self, home: Home, store: str, roster: Roster, selector: selectors.BaseSelector) -> None:
+        self._home = home
+        self._store = store
+        self._roster = roster
+        self._selector = selector
+        self.running: dict[int, Running] = {}
+        self.busy = 0  # cores in use
+        self.typical = 1.0  # seconds a job takes, lately
+        self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
+        self._folders: set[str] = set()
+        self._told_to_end: dict[int, str] = {}  # and ended; their logs
+
+    # --- begin -----------------------------------------------------------------------------------------------------
+
+    def start(self, lease: Lease, directory: str, given: Mapping[str, str]) -> Finish | None:
+        """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
+        spec = Spec.read(lease.spec)
+        log = str(self._log(lease))
+        environment = dict(given)
+        environment.update(spec.environment)
+        environment[MARK] = mark(self._store, lease.id)
+        environment["HEADWAY_JOB"] = lease.name
+        environment["HEADWAY_ATTEMPT"] = str(lease.attempt)
+        here("spawn.before")
+        started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+        try:
+            pid = self._spawned(spec, directory, environment, log)
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                raise NoRoomError(f"a job cannot be started: {error.strerror}.") from None
+            with contextlib.suppress(OSError):
+                Path(log).write_text(f"headway: this job cannot be started: {error}\n")
+            return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
+        place = self._roster.note(pid, before, time.clock_gettime(time.CLOCK_BOOTTIME))
+        here("spawn.after")
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError as error:  # too many open files: what has just begun is taken back
+            _signal(pid, signal.SIGKILL)
+            os.wait4(pid, 0)
+            self._roster.strike(place)
+            raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
+        self.running[handle] = Running(lease, pid, started, place)
+        self.busy += lease.cores
+        self._selector.register(handle, selectors.EVENT_READ)
+        if lease.time is not None:
+            heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
+        return None
+
+    def _spawned(self, spec: Spec, directory: str, environment: Mapping[str, str], log: str) -> int:
+        """The pid of a new job. The folder of its log is made if it is not there, or not there any more."""
+        folder = os.path.dirname(log)  # noqa: PTH120 - a hot path
+        if folder in self._folders:
+            try:
+                return spawn(spec, directory, environment, log)
+            except FileNotFoundError:
+                if Path(folder).is_dir():
+                    raise
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._folders.add(folder)
+        return spawn(spec, directory, environment, log)
+
+    # --- end -------------------------------------------------------------------------------------------------------
+
+    def reap(self, handle: int) -> tuple[Finish, Lease]:
+        """A job has ended. What it left behind in its process group ends with it."""
+        job = self.running[handle]
+        _signal(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
+        _, status, usage = os.wait4(job.pid, 0)
+        ended = time.time()
+        here("reap.before-spool")
+        self._roster.strike(job.place)
+        self._selector.unregister(handle)
+        os.close(handle)
+        del self.running[handle]
+        self.busy -= job.lease.cores
+        code: int | None = os.waitstatus_to_exitcode(status)
+        if job.reason:
+            code = None if job.reason == "stopped" else code or -signal.SIGTERM
+            self._told_to_end[job.lease.id] = os.path.realpath(self._log(job.lease))
+        taken = ended - job.started
+        self.typical += (taken - self.typical) / 8
+        finish = Finish(
+            job.lease.id,
+            code,
+            job.started,
+            ended,
+            usage.ru_maxrss * 1024,
+            usage.ru_utime + usage.ru_stime,
+            job.reason,
+        )
+        return finish, job.lease
+
+    def sweep(self) -> None:
+        """Ends what jobs that were told to end left in other sessions, before they can be run again."""
+        if self._told_to_end:
+            Search(self._store, self._told_to_end, tuple(self._told_to_end.values())).end_all()
+            self._told_to_end.clear()
+
+    def stop(self, workflow: WorkflowId) -> None:
+        """Ends the jobs of a workflow: they are asked first, and run again another time."""
+        for handle, job in self.running.items():
+            if job.lease.workflow == workflow:
+                self._end(handle, job, "stopped")
+
+    def _end(self, handle: int, job: Running, reason: str) -> None:
+        """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""
+        if job.reason or os.waitid(os.P_PIDFD, handle, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return
+        job.reason = reason
+        _signal(job.pid, signal.SIGTERM)
+        heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
+
+    def _log(self, lease: Lease) -> Path:
+        return self._home.log(lease.workflow, lease.job, lease.attempt)
+
+    # --- time ------------------------------------------------------------------------------------------------------
+
+    def next_alarm(self) -> float | None:
+        return self._alarms[0][0] if self._alarms else None
+
+    def ring(self) -> None:
+        """Alarms that are due: time limits, and jobs that did not end when asked."""
+        while self._alarms and self._alarms[0][0] <= time.monotonic():
+            _, handle, pid, number = heappop(self._alarms)
+            job = self.running.get(handle)
+            if job is None or job.pid != pid:
+                continue
+            if number == signal.SIGKILL:
+                _signal(pid, signal.SIGKILL)
+            else:
+                self._end(handle, job, "time limit")
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)

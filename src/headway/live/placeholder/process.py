@@ -1,0 +1,43 @@
+"""How a process becomes the runner: detached from whoever started it, alone with its store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+
+from headway.live.home import Home
+from headway.live.placeholder.runner import Runner, most_files
+from headway.live.store.sqlite import SqliteStore
+from headway.model.errors import HeadwayError
+
+
+def become_runner(home: Home, sync: str) -> int:
+    """Makes this process, a fresh child, the runner; its exit code when its life is over."""
+    os.setsid()
+    _connect(os.open(os.devnull, os.O_RDWR), 0, 1, 2)
+    try:
+        lock = home.locked()
+        if lock is None:
+            return 0
+        _connect(home.opened_talk(), 1, 2)
+        os.closerange(3, lock)  # what whoever started us had open is not ours to keep
+        os.closerange(lock + 1, most_files())
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
+        Runner(home, SqliteStore(home.database, sync)).run()
+    except HeadwayError as error:
+        print(f"headway: {error}", file=sys.stderr, flush=True)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _connect(source: int, *numbers: int) -> None:
+    for number in numbers:
+        os.dup2(source, number)

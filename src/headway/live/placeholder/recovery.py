@@ -1,0 +1,37 @@
+"""What a new runner does first: it takes over from one that died."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from headway.live.failpoint import here
+from headway.live.home import Home
+from headway.live.placeholder.orphans import Search
+from headway.live.placeholder.roster import Roster
+from headway.live.placeholder.spool import Spool
+from headway.live.store.sqlite import SqliteStore
+from headway.model.messages import Finish, PlaceholderId
+
+
+def recover(
+    home: Home, store: SqliteStore, placeholder: PlaceholderId, mark: str, spool: Spool, roster: Roster
+) -> None:
+    """What the last runner spooled is recorded; what it ran is ended, and only then may run again.
+
+    Whoever has the lock is the only runner, so every lease is a dead one's, whatever this host was called then.
+    """
+    store.exchange(placeholder, list(spool.replay()), 0, 0, 0, (), time.time())
+    here("recover.after-replay")
+    spool.settled(idle=True)
+    leases = store.open_leases()
+    if leases:
+        logs = os.path.realpath(home.logs) + "/"
+        Search(mark, set(leases), (logs,), roster.left()).end_all()
+        now = time.time()
+        lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
+        here("recover.before-requeue")
+        store.exchange(placeholder, lost, 0, 0, 0, (), now)
+    roster.clear()
+    for left in home.folder.glob(".store-*"):  # by one that died while it made the store
+        left.unlink(missing_ok=True)
