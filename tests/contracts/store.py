@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.live.spec import Spec
 from headway.live.store import opened
 from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, LeaseId, WorkflowId
@@ -77,7 +78,7 @@ class StoreContract:
         crew.take(4)
         lease = crew.leases["a"]
         assert (lease.workflow, lease.job, lease.attempt, lease.cores, lease.time) == (crew.workflow, 0, 1, 2, 60.0)
-        assert '"command": "true"' in lease.spec
+        assert Spec.read(lease.spec).command == "true"
 
     def test_a_wide_job_at_the_front_waits_for_room(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", cores={"b": 2}))

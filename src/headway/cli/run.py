@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from headway.cli.options import print_json, workflow_arguments
-from headway.cli.progress import Display
 from headway.policies.what_next import ORDERS
 
 
@@ -52,13 +51,15 @@ def command(
 
     home = Home(Path(store) if store else Path(workflow).absolute().parent / ".headway")
     slots = slots or len(os.sched_getaffinity(0))
+    from headway.live.starter import Starter
     from headway.live.store.sqlite import SqliteStore, create
 
     create(home.database)
-    from headway.live.run import Starter, Stops, Watch, bounds, submitted, tally
-
     starter = Starter(home, sync)
+    # The runner is on its way: what only this process needs is imported meanwhile.
+    from headway.cli.progress import Display
     from headway.live.read import no_collection, read
+    from headway.live.run import Stops, Watch, bounds, submitted, tally
 
     begun = time.time()
     with no_collection():

@@ -23,6 +23,7 @@ class Format:
     module: str
     reads: bool = True
     writes: bool = True
+    renders: str = "render"  # the function of its module that writes it
     needs_commands: bool = False  # each job must have one: submit files are read before writing
     runs_code: str = ""  # what reading it executes, for the docs and --help
 
@@ -40,7 +41,7 @@ class Format:
     def render(self, workflow: Workflow) -> Rendering:
         if not self.writes:
             raise UsageError(f"{self.name} is a format to read, not to write.", f"Headway writes {names(writes=True)}.")
-        rendering: Rendering = self._function("render")(workflow)
+        rendering: Rendering = self._function(self.renders)(workflow)
         return rendering
 
 
@@ -77,7 +78,15 @@ FORMATS = {
             writes=False,
             runs_code="the script",
         ),
-        Format("wfformat", "WfCommons WfFormat 1.5 and 1.6 (JSON)", "wfformat", needs_commands=True),
+        Format("wfformat", "WfCommons WfFormat 1.5 and 1.6 (JSON), written as 1.5", "wfformat", needs_commands=True),
+        Format(
+            "wfformat-1.6",
+            "the same, written as 1.6",
+            "wfformat",
+            reads=False,
+            renders="render_1_6",
+            needs_commands=True,
+        ),
         Format("dax", "Pegasus DAX (XML)", "dax", writes=False),
         Format("dot", "Graphviz", "dot", reads=False),
         Format("mermaid", "Mermaid flow charts", "mermaid", reads=False),

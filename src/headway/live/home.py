@@ -20,6 +20,7 @@ class Home:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()
+        self._text = str(self.folder)
         elsewhere = "Choose another place with --store FOLDER."
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -49,9 +50,9 @@ class Home:
         """What the runner has to say when nobody is there to hear it."""
         return self.folder / "runner.log"
 
-    def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> Path:
-        """The output of one attempt; a thousand jobs to a folder."""
-        return Path(f"{self.folder}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log")
+    def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> str:
+        """The path of one attempt's output, as text since it is made for every job; a thousand jobs to a folder."""
+        return f"{self._text}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log"
 
     def opened_talk(self) -> int:
         """The runner's log to write to; what earlier ones said is kept until it is much."""

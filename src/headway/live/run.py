@@ -11,14 +11,15 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from headway.formats.submit import resolved
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
+from headway.live.starter import Starter
 from headway.live.store.sqlite import SqliteStore
 from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, shown
@@ -45,47 +46,14 @@ class Progress:
     stops: int = 0  # how often its user has asked it to stop
 
 
-class Starter:
-    """Sees to it that there is a runner. Made and used before the store is opened: SQLite does not bear a fork."""
-
-    def __init__(self, home: Home, sync: str) -> None:
-        self._home = home
-        self._sync = sync
-        self._fork()
-
-    def _fork(self) -> None:
-        """A child that goes at once if there is a runner already. It shares what this process has imported."""
-        from headway.live.placeholder.process import become_runner
-
-        self._child = os.fork()
-        if self._child == 0:
-            code = 1
-            try:
-                code = become_runner(self._home, self._sync)
-            finally:
-                os._exit(code)
-
-    def see_to_it(self) -> None:
-        """The child that went because a runner was there, or because none was needed, gets a successor."""
-        try:
-            ended, status = os.waitpid(self._child, os.WNOHANG)
-        except ChildProcessError:
-            ended, status = self._child, 0
-        if not ended:
-            return
-        if os.WIFSIGNALED(status):
-            raise HeadwayError("the runner was killed.", "Run again: what was done stays done.")
-        if status:
-            raise HeadwayError("the runner cannot work.", f"{self._home.talk} ends with: {self._home.last_words()}")
-        time.sleep(0.01)
-        self._fork()
-
-
 def submitted(
     home: Home, store: SqliteStore, workflow: Workflow, order_name: str, fresh: bool, now: float
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same file left."""
-    workflow = resolved(workflow, Files())
+    if _has_descriptions(workflow):
+        from headway.formats.submit import resolved  # costs more than most other workflows need to start
+
+        workflow = resolved(workflow, Files())
     refuse(workflow)
     flat = flatten(workflow)
     source = Path(workflow.source).absolute()
@@ -104,6 +72,12 @@ def submitted(
             "Run it with --fresh to start from the beginning.",
         )
     return number, flat
+
+
+def _has_descriptions(workflow: Workflow) -> bool:
+    """Whether some job says what it runs in a submit description, or is none of its own (a NOOP, a sub-DAG)."""
+    groups = chain((group for _, group in workflow.walk()), workflow.special())
+    return any(job.description or job.rules is not PLAIN for group in groups for job in group.all_jobs())
 
 
 def refuse(workflow: Workflow) -> None:

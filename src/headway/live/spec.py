@@ -1,11 +1,13 @@
-"""What a job runs, as the store keeps it: a small JSON object, so that every placeholder can read it."""
+"""What a job runs, as the store keeps it: its command, or a small JSON object that every placeholder can read."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from headway.model.workflow import Job, Pairs
+if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.model.workflow import Job, Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,9 @@ class Spec:
         return cls(command, setting.directory, setting.environment, setting.stdin, setting.stdout, setting.stderr)
 
     def text(self) -> str:
+        """As the store keeps it: only the command where that is all."""
+        if self == Spec(self.command) and not self.command.startswith("{") and self.command:
+            return self.command
         said = {
             "command": self.command,
             "directory": self.directory,
@@ -39,6 +44,8 @@ class Spec:
 
     @classmethod
     def read(cls, text: str) -> Spec:
+        if not text.startswith("{"):
+            return cls(text)
         said = json.loads(text)
         environment = tuple((name, value) for name, value in said.pop("environment", ()))
         return cls(said.pop("command", ""), environment=environment, **said)

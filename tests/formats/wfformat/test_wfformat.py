@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headway import Group, Job, Workflow, flatten, read
+from headway.formats.registry import FORMATS
 from headway.formats.wfformat import parse, render
 from headway.model.errors import InputError, ModelError
 from headway.model.workflow import Resources, Rules, Setting
@@ -480,3 +481,13 @@ def test_without_run_times_and_commands_there_is_no_execution() -> None:
 def test_an_empty_workflow_cannot_be_written() -> None:
     with pytest.raises(ModelError, match="no jobs"):
         render(Workflow("empty"))
+
+
+def test_both_versions_are_written(tmp_path: Path) -> None:
+    workflow = Workflow("w")
+    workflow.job("a", "echo hello", seconds=2)
+    for name, version in (("wfformat", "1.5"), ("wfformat-1.6", "1.6")):
+        path = tmp_path / "x.json"
+        path.write_text(FORMATS[name].render(workflow).text)
+        assert json.loads(path.read_text())["schemaVersion"] == version
+        assert flatten(read(path)).dag.work == 2.0

@@ -1,6 +1,6 @@
-"""WfFormat, the JSON of WfCommons: versions 1.5 and 1.6 read, 1.5 written."""
+"""WfFormat, the JSON of WfCommons: versions 1.5 and 1.6."""
 
 from headway.formats.wfformat.reader import parse
-from headway.formats.wfformat.writer import render
+from headway.formats.wfformat.writer import render, render_1_6
 
-__all__ = ["parse", "render"]
+__all__ = ["parse", "render", "render_1_6"]

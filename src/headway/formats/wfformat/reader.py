@@ -1,4 +1,4 @@
-"""WfFormat, the JSON of WfCommons: 1.5 and 1.6 are read, 1.5 is written.
+"""WfFormat, the JSON of WfCommons: 1.5 and 1.6.
 
 A task is a group of one job under the task's id. What WfFormat has no key for travels in an object "headway" of a task
 or file, which other programs pass over: the schema allows extra keys. docs/formats/wfformat.md says what is kept.

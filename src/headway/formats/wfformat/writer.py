@@ -1,4 +1,4 @@
-"""A workflow as WfFormat 1.5. The graph is flat there, so groups are flattened first."""
+"""A workflow as WfFormat. The graph is flat there, so groups are flattened first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ _NUMBER = re.compile(r"\d{1,30}(\.\d{1,300})?(e[+-]\d{1,2})?")
 _MOST_ARCS = 10_000_000  # a file of a few hundred megabytes
 
 
-def render(workflow: Workflow) -> Rendering:
+def render_1_6(workflow: Workflow) -> Rendering:
+    """The instance in schema version 1.6, which added only what may be left out."""
+    return render(workflow, "1.6")
+
+
+def render(workflow: Workflow, version: str = "1.5") -> Rendering:
     """The instance, one task a line."""
     flat = flatten(workflow)
     nodes = list(flat.dag.jobs())
@@ -46,7 +51,7 @@ def render(workflow: Workflow) -> Rendering:
         "name": workflow.name or "workflow",
         "description": "Written by Headway; times are expected run times, not those of an execution.",
         "createdAt": EPOCH,
-        "schemaVersion": "1.5",
+        "schemaVersion": version,
     }
     execution: dict[str, Any] = {}
     if flat.dag.timed or any(len(task) > 2 for task in executed):

@@ -25,7 +25,7 @@ class Client:
         self._unsent = GREETING
         self.gone = False
         self.workflow = WorkflowId(0)  # none yet
-        self.environment: Mapping[str, str] = os.environ
+        self.environment: Mapping[bytes, bytes] = os.environb
         self.slots = 1
         self.mark = ""  # of the job that the client is part of, if it is
         self.wants_more = False  # new jobs may be started for it
@@ -59,7 +59,8 @@ class Client:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "workflow" in message:
-            self.environment = {str(name): str(value) for name, value in message["environment"].items()}
+            given = message["environment"].items()
+            self.environment = {os.fsencode(name): os.fsencode(value) for name, value in given}
             self.slots = max(1, int(message["slots"]))
             self.mark = str(message.get("mark", ""))
             self.fail_fast = bool(message.get("fail_fast"))
@@ -88,7 +89,7 @@ class Client:
                 "attempt": lease.attempt,
                 "exit_code": finish.exit_code,
                 "reason": finish.reason,
-                "log": str(home.log(lease.workflow, lease.job, lease.attempt)),
+                "log": home.log(lease.workflow, lease.job, lease.attempt),
             }
         )
         if self.fail_fast:
@@ -98,15 +99,18 @@ class Client:
         """When there will be something to tell."""
         return self._last + PACE if self._changed and not (self.over or self._unsent) else None
 
+    def has_news(self, trouble: str) -> bool:
+        """Whether there is something to tell that can wait no longer."""
+        if self._failures or trouble != self._trouble or self._unsent:
+            return True
+        return self._changed and time.monotonic() - self._last >= PACE
+
     def tell(self, running: int, trouble: str, ended: bool, others: bool) -> None:
         """Reports, if it is time and the client listens.
 
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients.
         """
-        if self.over or self._unsent or not self.workflow:
-            return
-        now = time.monotonic()
-        if not (ended or self._failures or trouble != self._trouble or (self._changed and now - self._last >= PACE)):
+        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble)):
             return
         said = {
             "done": self._done,
@@ -116,7 +120,7 @@ class Client:
             "ended": ended,
             "others": others,
         }
-        self._failures, self._trouble, self._changed, self._last = [], trouble, False, now
+        self._failures, self._trouble, self._changed, self._last = [], trouble, False, time.monotonic()
         self._unsent = json.dumps(said).encode() + b"\n"
         self.flush()
         if ended:

@@ -68,7 +68,7 @@ class Desk:
         if len(self.wanted) > 1:
             self.wanted.append(self.wanted.pop(0))
 
-    def environment(self, workflow: WorkflowId) -> Mapping[str, str]:
+    def environment(self, workflow: WorkflowId) -> Mapping[bytes, bytes]:
         """What whoever wants a workflow run has given for its jobs."""
         return next(one.environment for one in self.clients.values() if one.workflow == workflow and one.wants_more)
 

@@ -21,6 +21,7 @@ from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
 from headway.model.messages import Finish, Lease, WorkflowId
 
+_MARK = MARK.encode()
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -58,15 +59,16 @@ class Jobs:
 
     # --- begin -----------------------------------------------------------------------------------------------------
 
-    def start(self, lease: Lease, directory: str, given: Mapping[str, str]) -> Finish | None:
+    def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes]) -> Finish | None:
         """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
         spec = Spec.read(lease.spec)
-        log = str(self._log(lease))
-        environment = dict(given)
-        environment.update(spec.environment)
-        environment[MARK] = mark(self._store, lease.id)
-        environment["HEADWAY_JOB"] = lease.name
-        environment["HEADWAY_ATTEMPT"] = str(lease.attempt)
+        log = self._log(lease)
+        environment = dict(given)  # in bytes: the system would have each name and value encoded for every job
+        for name, value in spec.environment:
+            environment[os.fsencode(name)] = os.fsencode(value)
+        environment[_MARK] = mark(self._store, lease.id).encode()
+        environment[b"HEADWAY_JOB"] = os.fsencode(lease.name)
+        environment[b"HEADWAY_ATTEMPT"] = b"%d" % lease.attempt
         here("spawn.before")
         started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
         try:
@@ -93,7 +95,7 @@ class Jobs:
             heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
         return None
 
-    def _spawned(self, spec: Spec, directory: str, environment: Mapping[str, str], log: str) -> int:
+    def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes], log: str) -> int:
         """The pid of a new job. The folder of its log is made if it is not there, or not there any more."""
         folder = os.path.dirname(log)  # noqa: PTH120 - a hot path
         if folder in self._folders:
@@ -157,7 +159,7 @@ class Jobs:
         _signal(job.pid, signal.SIGTERM)
         heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
 
-    def _log(self, lease: Lease) -> Path:
+    def _log(self, lease: Lease) -> str:
         return self._home.log(lease.workflow, lease.job, lease.attempt)
 
     # --- time ------------------------------------------------------------------------------------------------------
@@ -179,5 +181,7 @@ class Jobs:
 
 
 def _signal(pid: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+    try:
         os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return

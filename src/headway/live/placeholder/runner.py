@@ -128,6 +128,8 @@ class Runner:
         changed = False
         for line, client in self.desk.clients.items():
             mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
+            if mine and client.wants_more and not client.has_news(self.trouble):
+                continue
             over = self.is_over(client, mine)
             client.tell(mine, self.trouble, over, client.workflow in self.desk.wanted and not client.wants_more)
             changed = changed or over or client.gone

@@ -18,7 +18,7 @@ _DEFAULTED = [
 _LOG = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
-def spawn(spec: Spec, directory: str, environment: Mapping[str, str], log: str) -> int:
+def spawn(spec: Spec, directory: str, environment: Mapping[bytes, bytes], log: str) -> int:
     """The process id of a job that now runs; OSError says why it cannot."""
     place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
     os.chdir(place)

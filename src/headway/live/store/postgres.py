@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from headway.engine.ready import chosen
 from headway.engine.step import Changes, Row, step
@@ -13,9 +13,11 @@ from headway.live.store import migration
 from headway.live.store.postgres_server import connected, explained, migrated
 from headway.live.store.shared import Shared, row
 from headway.live.store.statements import statements
-from headway.live.store.submission import Submission
 from headway.live.store.words import kept, said
 from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+
+if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.live.store.submission import Submission
 
 _SQL = statements("postgresql")
 _Key = tuple[WorkflowId, JobId]

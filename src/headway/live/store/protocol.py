@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from headway.live.store.submission import Submission
 from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State
+
+if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.live.store.submission import Submission
 
 
 @dataclass(frozen=True, slots=True)

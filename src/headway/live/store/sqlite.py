@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.engine.ready import chosen
 from headway.engine.step import Changes, Row, step
@@ -15,9 +15,11 @@ from headway.live.store import migration
 from headway.live.store.shared import Shared, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated
 from headway.live.store.statements import statements
-from headway.live.store.submission import Submission
 from headway.live.store.words import kept, said
 from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+
+if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.live.store.submission import Submission
 
 _SQL = statements("sqlite")
 _TEXT = {name: statement.text for name, statement in _SQL.items()}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
-from headway.model.dag import Dag
 from headway.model.errors import UsageError
 
-Order = Callable[[Dag], Sequence[int]]  # equal ranks run in the order they became eligible
+if TYPE_CHECKING:  # the names of orders are asked for before there is any dag
+    from headway.model.dag import Dag
+
+Order: TypeAlias = "Callable[[Dag], Sequence[int]]"  # equal ranks run in the order they became eligible
 
 ORDERS = {
     "fifo": "headway.policies.what_next.fifo",

@@ -1,0 +1,100 @@
+"""`headway run` on this computer against `xargs -P2` (the floor) and `make -j2`, all starting /bin/true.
+
+    .venv/bin/python benchmarks/run_local.py [--repeat 5] [--kinds one bag1000 bag10000 layers chain] [--sync full]
+
+Every figure is a ratio to the floor taken just before it: wall time as its user sees it, and CPU of the whole tree (the
+runner and all jobs included: this process adopts what is orphaned). Logs, leases and history are on, as by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from read_dagman import spread
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def arcs(kind: str) -> list[list[int]]:
+    """For each job the jobs before it."""
+    if kind == "one":
+        return [[]]
+    if kind.startswith("bag"):
+        return [[] for _ in range(int(kind[3:]))]
+    if kind == "layers":
+        return [[] if at < 100 else [at - 100, at - 100 - at % 100 + (at + 1) % 100] for at in range(1000)]
+    return [[at - 1] if at else [] for at in range(500)]  # a chain
+
+
+def write(folder: Path, kind: str) -> int:
+    before = arcs(kind)
+    flat = [
+        f'mqsub -deps "{" ".join(f"j{p}" for p in parents)}" -l j{at} -c /bin/true' for at, parents in enumerate(before)
+    ]
+    make = [f"all: {' '.join(f'j{at}' for at in range(len(before)))}"]
+    make += [f"j{at}: {' '.join(f'j{p}' for p in parents)}\n\t@/bin/true" for at, parents in enumerate(before)]
+    (folder / "w.sh").write_text("\n".join(flat) + "\n")
+    (folder / "Makefile").write_text("\n".join(make) + "\n")
+    return len(before)
+
+
+def measure(argv: list[str], folder: Path) -> tuple[float, float, float]:
+    """Wall seconds until the command ends, CPU seconds and peak MB of all it started."""
+    start = time.perf_counter()
+    process = subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wall, cpu, peak, code = 0.0, 0.0, 0, 0
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, 0)
+        except ChildProcessError:
+            break
+        if pid == process.pid:
+            wall, code = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
+        cpu += usage.ru_utime + usage.ru_stime
+        peak = max(peak, usage.ru_maxrss)
+    if code:
+        sys.exit(f"{argv} failed with {code}")
+    return wall, cpu, peak / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--kinds", nargs="+", default=["one", "bag1000", "layers", "chain", "bag10000"])
+    parser.add_argument("--sync", default="normal")
+    options = parser.parse_args()
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    headway = str(Path(sys.executable).parent / "headway")
+    print(f"median (least–most) of {options.repeat} runs\n")
+    print("| workflow | headway wall s | / xargs | CPU ms a job | peak MB | make / xargs |")
+    print("|---|---|---|---|---|---|")
+    # Stores are not deleted between repetitions: creating files after a mass deletion is slow on ext4.
+    with tempfile.TemporaryDirectory() as scratch:
+        for kind in options.kinds:
+            folder = Path(scratch) / kind
+            folder.mkdir()
+            jobs = write(folder, kind)
+            width = "-P1" if kind == "chain" else "-P2"
+            walls, ratios, cpus, peaks, makes = [], [], [], [], []
+            for turn in range(options.repeat):
+                floor = measure(["sh", "-c", f"seq {jobs} | xargs {width} -n1 /bin/true"], folder)[0]
+                store = ["--store", f"store{turn}", "--sync", options.sync]
+                wall, cpu, peak = measure([headway, "run", "w.sh", "--slots", "2", *store], folder)
+                walls.append(wall)
+                ratios.append(wall / floor)
+                cpus.append(1000 * cpu / jobs)
+                peaks.append(peak)
+                makes.append(measure(["make", "-j2"], folder)[0] / floor)
+            cells = [spread(walls, ".2f"), spread(ratios, ".2f"), spread(cpus, ".2f"), spread(peaks, ".0f")]
+            print(f"| {kind} | {' | '.join(cells)} | {spread(makes, '.2f')} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Starts the runner, before anything else is even imported: every run waits for it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from headway.live.home import Home
+from headway.model.errors import HeadwayError
+
+
+class Starter:
+    """Sees to it that there is a runner. Made and used before the store is opened: SQLite does not bear a fork."""
+
+    def __init__(self, home: Home, sync: str) -> None:
+        self._home = home
+        self._sync = sync
+        self._fork()
+
+    def _fork(self) -> None:
+        """A child that goes at once if there is a runner already. It shares what this process has imported."""
+        from headway.live.placeholder.process import become_runner
+
+        self._child = os.fork()
+        if self._child == 0:
+            code = 1
+            try:
+                code = become_runner(self._home, self._sync)
+            finally:
+                os._exit(code)
+
+    def see_to_it(self) -> None:
+        """The child that went because a runner was there, or because none was needed, gets a successor."""
+        try:
+            ended, status = os.waitpid(self._child, os.WNOHANG)
+        except ChildProcessError:
+            ended, status = self._child, 0
+        if not ended:
+            return
+        if os.WIFSIGNALED(status):
+            raise HeadwayError("the runner was killed.", "Run again: what was done stays done.")
+        if status:
+            raise HeadwayError("the runner cannot work.", f"{self._home.talk} ends with: {self._home.last_words()}")
+        time.sleep(0.01)
+        self._fork()
