@@ -79,6 +79,7 @@ class StoreContract:
         lease = crew.leases["a"]
         assert (lease.workflow, lease.job, lease.attempt, lease.cores, lease.time) == (crew.workflow, 0, 1, 2, 60.0)
         assert Spec.read(lease.spec).command == "true"
+        assert lease.final
 
     def test_a_wide_job_at_the_front_waits_for_room(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", cores={"b": 2}))

@@ -41,7 +41,8 @@ class Display:
             return
         for failure in progress.failures:
             why = failure["reason"] or f"exit code {failure['exit_code']}"
-            self.say(f"failed: {failure['job']} ({why}), log: {failure['log']}")
+            what = "failed" if failure["final"] else "failed, to be tried again"
+            self.say(f"{what}: {failure['job']} ({why}), log: {failure['log']}")
         if self._live:
             sys.stderr.write(self._clear() + self._line(progress))
             sys.stderr.flush()

@@ -85,7 +85,7 @@ def command(
     here("hello.after")
     failures = []
     for progress in watch.progress(stops):
-        failures += progress.failures
+        failures += [failure for failure in progress.failures if failure["final"]]
         display.show(progress)
     done, failed, skipped = tally(jobs, number)
     seconds = time.time() - begun

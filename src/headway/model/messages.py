@@ -37,3 +37,4 @@ class Lease:
     cores: int
     spec: str  # what to run, as the store keeps it (live.spec)
     time: Seconds | None = None  # its limit
+    final: bool = True  # if it fails, the job has failed: there are no retries left

@@ -87,12 +87,13 @@ class Client:
             {
                 "job": lease.name,
                 "attempt": lease.attempt,
+                "final": lease.final,
                 "exit_code": finish.exit_code,
                 "reason": finish.reason,
                 "log": home.log(lease.workflow, lease.job, lease.attempt),
             }
         )
-        if self.fail_fast:
+        if self.fail_fast and lease.final:
             self.wants_more = False
 
     def due(self) -> float | None:

@@ -126,8 +126,8 @@ class PostgresStore(Shared):
                     self._run("lease", workflow=workflow, jobs=jobs, numbers=numbers, placeholder=placeholder, now=now)
                 )
                 leases += [
-                    Lease(LeaseId(ids[job]), workflow, JobId(job), said(name), attempts + 1, cores, spec, time)
-                    for (job, name, attempts, _, time, spec), cores in taken
+                    Lease(LeaseId(ids[job]), workflow, JobId(job), said(name), attempts + 1, cores, spec, time, final)
+                    for (job, name, attempts, _, time, spec, final), cores in taken
                 ]
             if len(taken) < len(candidates):
                 break  # the next one waits for room: nobody else takes it away

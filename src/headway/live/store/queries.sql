@@ -95,10 +95,11 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
 
 -- The next jobs by the index of eligible ones, and only then what there is to know of them.
 -- name: eligible
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
 WHERE j.workflow = :workflow AND j.state = 1 ORDER BY j.rank, j.arrival, j.job LIMIT :most -- sqlite
-FROM (SELECT workflow, job, rank, arrival, attempts, cores FROM jobs WHERE workflow = :workflow AND state = 1 -- postgresql
+FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries FROM jobs -- postgresql
+    WHERE workflow = :workflow AND state = 1 -- postgresql
     ORDER BY rank, arrival, job LIMIT :most FOR UPDATE SKIP LOCKED) AS j -- postgresql
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job ORDER BY j.rank, j.arrival, j.job -- postgresql
 

@@ -129,8 +129,8 @@ class SqliteStore(Shared):
     ) -> list[Lease]:
         (last,) = self._db.execute(_TEXT["last_lease"]).fetchone()
         leases = [
-            Lease(LeaseId(last + at), workflow, JobId(job), said(name), attempts + 1, cores, spec, time)
-            for at, ((job, name, attempts, _, time, spec), cores) in enumerate(taken, 1)
+            Lease(LeaseId(last + at), workflow, JobId(job), said(name), attempts + 1, cores, spec, time, bool(final))
+            for at, ((job, name, attempts, _, time, spec, final), cores) in enumerate(taken, 1)
         ]
         self._db.executemany(
             _TEXT["lease"], [(lease.id, workflow, lease.job, lease.attempt, placeholder, now) for lease in leases]
