@@ -16,6 +16,7 @@ from pathlib import Path
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.orphans import MARK, Search, mark
+from headway.live.placeholder.outputs import Output, Outputs
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
@@ -39,6 +40,7 @@ class Running:
     pid: int
     started: float
     place: int  # in the roster
+    output: Output
     reason: str = ""  # why it was told to end, if it was
 
 
@@ -54,7 +56,7 @@ class Jobs:
         self.busy = 0  # cores in use
         self.typical = 1.0  # seconds a job takes, lately
         self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
-        self._folders: set[str] = set()
+        self._outputs = Outputs(home.logs)
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
 
     # --- begin -----------------------------------------------------------------------------------------------------
@@ -62,7 +64,6 @@ class Jobs:
     def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes]) -> Finish | None:
         """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
         spec = Spec.read(lease.spec)
-        log = self._log(lease)
         environment = dict(given)  # in bytes: the system would have each name and value encoded for every job
         for name, value in spec.environment:
             environment[os.fsencode(name)] = os.fsencode(value)
@@ -72,12 +73,14 @@ class Jobs:
         here("spawn.before")
         started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
         try:
-            pid = self._spawned(spec, directory, environment, log)
+            pid, output = self._spawned(spec, directory, environment)
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise NoRoomError(f"a job cannot be started: {error.strerror}.") from None
             with contextlib.suppress(OSError):
-                Path(log).write_text(f"headway: this job cannot be started: {error}\n")
+                log = Path(self._log(lease))
+                log.parent.mkdir(parents=True, exist_ok=True)
+                log.write_text(f"headway: this job cannot be started: {error}\n")
             return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
         place = self._roster.note(pid, before, time.clock_gettime(time.CLOCK_BOOTTIME))
         here("spawn.after")
@@ -87,26 +90,29 @@ class Jobs:
             _signal(pid, signal.SIGKILL)
             os.wait4(pid, 0)
             self._roster.strike(place)
+            self._outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
-        self.running[handle] = Running(lease, pid, started, place)
+        self.running[handle] = Running(lease, pid, started, place, output)
         self.busy += lease.cores
         self._selector.register(handle, selectors.EVENT_READ)
         if lease.time is not None:
             heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
         return None
 
-    def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes], log: str) -> int:
-        """The pid of a new job. The folder of its log is made if it is not there, or not there any more."""
-        folder = os.path.dirname(log)  # noqa: PTH120 - a hot path
-        if folder in self._folders:
+    def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
+        """The pid of a new job, and where it writes. What somebody has removed of that is made again."""
+        while True:
+            output = self._outputs.take()
             try:
-                return spawn(spec, directory, environment, log)
+                return spawn(spec, directory, environment, output.path), output
             except FileNotFoundError:
-                if Path(folder).is_dir():
+                if not self._outputs.is_lost(output):
+                    self._outputs.give_back(output)
                     raise
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        self._folders.add(folder)
-        return spawn(spec, directory, environment, log)
+                self._outputs.drop(output)
+            except (OSError, ValueError):
+                self._outputs.give_back(output)
+                raise
 
     # --- end -------------------------------------------------------------------------------------------------------
 
@@ -125,7 +131,9 @@ class Jobs:
         code: int | None = os.waitstatus_to_exitcode(status)
         if job.reason:
             code = None if job.reason == "stopped" else code or -signal.SIGTERM
-            self._told_to_end[job.lease.id] = os.path.realpath(self._log(job.lease))
+        self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
+        if job.reason:
+            self._told_to_end[job.lease.id] = os.path.realpath(log)
         taken = ended - job.started
         self.typical += (taken - self.typical) / 8
         finish = Finish(
