@@ -52,14 +52,13 @@ def command(
     home = Home(Path(store) if store else Path(workflow).absolute().parent / ".headway")
     slots = slots or len(os.sched_getaffinity(0))
     from headway.live.starter import Starter
-    from headway.live.store.sqlite import SqliteStore, create
 
-    create(home.database)
     starter = Starter(home, sync)
-    # The runner is on its way: what only this process needs is imported meanwhile.
+    # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.cli.progress import Display
     from headway.live.read import no_collection, read
     from headway.live.run import Stops, Watch, bounds, submitted, tally
+    from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
     with no_collection():

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import gc
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +79,8 @@ def write_whole(path: str, text: str) -> None:
         if target.exists() and not (os.access(target, os.W_OK) and target.stat().st_mode & 0o222):
             raise PermissionError(errno.EACCES, "it is read-only")  # though moving another into its place would work
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        import tempfile  # seldom needed, and not cheap
+
         handle, aside = tempfile.mkstemp(prefix=".headway-", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as stream:

@@ -18,13 +18,14 @@ class Starter:
         self._fork()
 
     def _fork(self) -> None:
-        """A child that goes at once if there is a runner already. It shares what this process has imported."""
-        from headway.live.placeholder.process import become_runner
-
+        """A child that goes at once if there is a runner already. It imports what it needs while we import ours."""
         self._child = os.fork()
         if self._child == 0:
             code = 1
             try:
+                os.setsid()  # before anything else: Ctrl-C is meant for our client
+                from headway.live.placeholder.process import become_runner
+
                 code = become_runner(self._home, self._sync)
             finally:
                 os._exit(code)

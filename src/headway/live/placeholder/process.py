@@ -14,8 +14,7 @@ from headway.model.errors import HeadwayError
 
 
 def become_runner(home: Home, sync: str) -> int:
-    """Makes this process, a fresh child, the runner; its exit code when its life is over."""
-    os.setsid()
+    """Makes this process, a fresh child in a session of its own, the runner; its exit code when its life is over."""
     _connect(os.open(os.devnull, os.O_RDWR), 0, 1, 2)
     try:
         lock = home.locked()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,8 +82,8 @@ def create(path: Path, migrations: Path = migration.FOLDER) -> None:
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, aside = tempfile.mkstemp(prefix=".store-", dir=path.parent)
-        os.close(handle)
+        aside = f"{path.parent}/.store-{os.getpid()}-{os.urandom(4).hex()}"
+        os.close(os.open(aside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise HeadwayError(
             f"{path} cannot be made: {error.strerror}.", f"Make its folder writable. {_ELSEWHERE}"
@@ -127,7 +125,7 @@ def migrated(db: sqlite3.Connection, folder: Path, store: str, new: bool = False
                 for statement in statements:
                     db.execute(statement)
                 if number == 1:
-                    db.execute("INSERT INTO meta VALUES ('id', ?)", (secrets.token_hex(8),))
+                    db.execute("INSERT INTO meta VALUES ('id', ?)", (os.urandom(8).hex(),))
                     db.execute(f"PRAGMA application_id = {_APPLICATION}")
                 db.execute(f"PRAGMA user_version = {number}")
             db.execute("COMMIT")
