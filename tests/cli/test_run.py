@@ -203,3 +203,9 @@ def test_a_job_that_prints_much_does_no_harm(tmp_path: Path) -> None:
     run(script(tmp_path, "mqsub -l A -c 'yes | head -c 50000000'\n"))
     log = next((tmp_path / ".headway/logs").rglob("*.log"))
     assert log.stat().st_size == 50_000_000
+
+
+def test_a_file_that_is_not_there_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = headway("run", str(tmp_path / "nothing.dag"))
+    assert done.returncode == 2 and "cannot be read" in done.stderr
+    assert not list(tmp_path.iterdir())

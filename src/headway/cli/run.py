@@ -46,6 +46,10 @@ def command(
       headway run diamond.dag
       headway run Makefile --slots 4
     """
+    if workflow != "-" and not os.access(workflow, os.R_OK):
+        from headway.live.read import read
+
+        read(workflow, format=format_name)  # says what is wrong, before a folder is made for nothing
     from headway.live.failpoint import here
     from headway.live.home import Home
 
