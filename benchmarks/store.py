@@ -25,8 +25,8 @@ from headway.live.store.protocol import Store
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
+from headway.model.job import Job
 from headway.model.messages import Finish
-from headway.model.workflow import Job
 
 BATCHES = (1, 2, 4, 8, 10, 100)
 

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from headway.model.dag import Dag as Dag
     from headway.model.errors import HeadwayError as HeadwayError
     from headway.model.flatten import flatten as flatten
+    from headway.model.job import Job as Job
+    from headway.model.job import Resources as Resources
     from headway.model.workflow import Group as Group
-    from headway.model.workflow import Job as Job
-    from headway.model.workflow import Resources as Resources
     from headway.model.workflow import Workflow as Workflow
 
 _HOME = {
     "Dag": "headway.model.dag",
     "Group": "headway.model.workflow",
     "HeadwayError": "headway.model.errors",
-    "Job": "headway.model.workflow",
-    "Resources": "headway.model.workflow",
+    "Job": "headway.model.job",
+    "Resources": "headway.model.job",
     "Workflow": "headway.model.workflow",
     "flatten": "headway.model.flatten",
     "read": "headway.live.read",

@@ -12,9 +12,9 @@ from headway.live.store.protocol import Store
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
+from headway.model.job import Job, Resources, Rules
 from headway.model.messages import Finish, Lease, PlaceholderId, WorkflowId
 from headway.model.states import State
-from headway.model.workflow import Job, Resources, Rules
 
 _clock = itertools.count(1000)
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from headway.formats import description
 from headway.model.errors import InputError
 from headway.model.flatten import flatten
-from headway.model.workflow import Job, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Workflow
 from tests.texts import Texts
 
 LINES = {

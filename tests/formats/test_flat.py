@@ -13,7 +13,8 @@ from headway.formats import flat
 from headway.formats.shellwords import NotPlainError, UnclosedQuoteError, plain_commands, quoted
 from headway.model.errors import InputError, ModelError
 from headway.model.flatten import flatten
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 from tests.texts import Texts
 
 

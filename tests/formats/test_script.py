@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from headway.formats import script
 from headway.model.errors import InputError
-from headway.model.workflow import Group, Job
+from headway.model.job import Job
+from headway.model.workflow import Group
 from tests.texts import Texts
 
 EMPTY: dict[str, object] = {

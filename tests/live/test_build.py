@@ -10,7 +10,8 @@ import pytest
 from headway import read
 from headway.model.errors import InputError
 from headway.model.flatten import flatten
-from headway.model.workflow import Group, Job, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Workflow
 from tests.shell import ROOT, answer, headway
 
 START = "from headway import Workflow\n"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headway.model.attributes import from_options, from_pairs, pairs_of
 from headway.model.errors import ModelError
-from headway.model.workflow import NO_ATTRIBUTES, ORDINARY, Job, Resources, Rules, Setting
+from headway.model.job import NO_ATTRIBUTES, ORDINARY, Job, Resources, Rules, Setting
 
 FIELDS = {
     "seconds",

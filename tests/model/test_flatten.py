@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from headway.model.errors import CycleError, InputError, ModelError
 from headway.model.flatten import Flat, flatten, job_name
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 
 RELEASE = {"release": "yes"}
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import NO_ATTRIBUTES, Group, Job, Members, Resources, Workflow
+from headway.model.job import NO_ATTRIBUTES, Job, Resources
+from headway.model.workflow import Group, Members, Workflow
 
 
 def paths(workflow: Workflow) -> list[str]:

@@ -14,7 +14,8 @@ from headway.live.files import Files
 from headway.model import attributes
 from headway.model.errors import InputError, NotFoundError, shown
 from headway.model.flatten import Flat, flatten
-from headway.model.workflow import Job, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Workflow
 
 MOST_NAMED = 12  # jobs that an error lists
 MOST_SHOWN = 20  # commands of one node's processes that are printed

@@ -10,7 +10,8 @@ from typing import Any
 from headway.cli.terminal import harmless
 from headway.formats.clusters import special_nodes
 from headway.model.flatten import Flat, flatten
-from headway.model.workflow import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Settings, Workflow
+from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
+from headway.model.workflow import Settings, Workflow
 
 Answer = dict[str, Any]
 

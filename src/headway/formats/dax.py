@@ -18,7 +18,8 @@ from headway.formats.flat import name_of
 from headway.formats.world import World
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import Group, Job, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Workflow
 
 NODES = ("job", "dag", "dax")
 # What may stand where. Elements that say nothing on order, commands or files are passed over, with all they hold.

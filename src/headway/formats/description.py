@@ -14,7 +14,8 @@ from headway.formats.flat import name_of
 from headway.formats.world import World
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 
 
 def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:

@@ -12,7 +12,8 @@ from headway.formats.losses import lost
 from headway.formats.world import Rendering
 from headway.model import attributes
 from headway.model.flatten import Flat, flatten
-from headway.model.workflow import Job, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Workflow
 
 
 def render(workflow: Workflow) -> Rendering:

@@ -17,7 +17,8 @@ from headway.formats.world import Rendering, World
 from headway.model import attributes
 from headway.model.dag import Dag
 from headway.model.errors import InputError, ModelError
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 
 
 def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:

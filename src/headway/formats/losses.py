@@ -7,7 +7,8 @@ from collections.abc import Set
 from dataclasses import fields
 
 from headway.model.errors import ModelError, shown
-from headway.model.workflow import PLAIN, Job, Settings, Workflow
+from headway.model.job import PLAIN, Job
+from headway.model.workflow import Settings, Workflow
 
 # What can be missing: `can` names those a format has. Order and commands are never lost: that is an error instead.
 _RULES = [field.name for field in fields(PLAIN) if field.name != "retries"]

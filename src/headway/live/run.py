@@ -24,9 +24,10 @@ from headway.live.store.sqlite import SqliteStore
 from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, shown
 from headway.model.flatten import Flat, flatten
+from headway.model.job import PLAIN, Rules
 from headway.model.messages import WorkflowId
 from headway.model.states import State
-from headway.model.workflow import PLAIN, Rules, Workflow
+from headway.model.workflow import Workflow
 from headway.policies.what_next import order
 
 # Rules that the engine carries out so far; a workflow that asks for others is refused before anything runs.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
-    from headway.model.workflow import Job, Pairs
+    from headway.model.job import Job, Pairs
 
 
 @dataclass(frozen=True, slots=True)

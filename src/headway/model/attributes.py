@@ -12,8 +12,8 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
+from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
 from headway.model.quantities import plain
-from headway.model.workflow import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
 
 ENVIRONMENT = "env."
 RESOURCE = "resource."

@@ -15,7 +15,8 @@ from itertools import pairwise
 
 from headway.model.dag import Dag
 from headway.model.errors import CycleError, InputError, ModelError, shown
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 
 PROLOGUE = "_prologue"
 EPILOGUE = "_epilogue"

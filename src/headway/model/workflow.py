@@ -1,7 +1,6 @@
 """A workflow as its user thinks of it: TrellisDAG's groups of jobs, and the arcs between groups.
 
-A million jobs must fit into memory, so what most jobs share (resources, rules, settings) are frozen objects that
-they point to, and arcs are pairs of integers.
+A million jobs must fit into memory, so arcs are pairs of integers.
 """
 
 from __future__ import annotations
@@ -13,124 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headway.model.errors import ModelError, shown
+from headway.model.job import Job, Pairs
 
-Pairs = tuple[tuple[str, str], ...]
 Command = str | Sequence[object]  # a line for sh, or a program and its arguments
-
-
-class _Nothing(Mapping[str, str]):
-    """A mapping that is empty and stays so; copies and pickles of it are itself, since it is known by identity."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: str) -> str:
-        raise KeyError(key)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __repr__(self) -> str:
-        return "{}"
-
-    def __reduce__(self) -> str:
-        return "NO_ATTRIBUTES"
-
-
-NO_ATTRIBUTES: Mapping[str, str] = _Nothing()
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What a job needs while it runs. `time` is its limit in seconds, `memory` is in bytes."""
-
-    cores: int = 1
-    memory: int | None = None
-    time: float | None = None
-    named: tuple[tuple[str, int], ...] = ()  # licences, GPUs: name and how many
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Where a command runs and what it is connected to; None means the workflow's own choice."""
-
-    directory: str | None = None
-    environment: Pairs = ()
-    stdin: str | None = None
-    stdout: str | None = None
-    stderr: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A script around a node: DAGMan's PRE, POST and HOLD."""
-
-    command: str
-    defer: tuple[int, int] | None = None  # exit status that means "again later", and seconds until then
-    debug: tuple[str, str] | None = None  # file, and STDOUT, STDERR or ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How many of a node's processes may fail before the node has failed."""
-
-    failures: int
-    percent: bool = False
-    fail_fast: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How the engine treats a job beyond its order: retries, scripts, throttles."""
-
-    retries: int = 0
-    unless_exit: int | None = None
-    priority: int = 0
-    category: str | None = None
-    pre: Script | None = None
-    post: Script | None = None
-    hold: Script | None = None
-    pre_skip: int | None = None
-    abort_on: tuple[int, int | None] | None = None  # exit status, and what the workflow then returns
-    tolerance: Tolerance | None = None
-    save_point: str | None = None
-    noop: bool = False
-    done: bool = False
-    subdag: str | None = None  # the file of a DAG that runs in this job's place
-
-
-ORDINARY = Resources()
-HERE = Setting()
-PLAIN = Rules()
-
-
-@dataclass(slots=True)
-class Job:
-    """One command line, run by sh; or a submit description and the variables that fill it."""
-
-    command: str | None = None
-    seconds: float | None = None  # expected run time
-    inputs: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    attributes: Mapping[str, str] = field(default_factory=lambda: NO_ATTRIBUTES)
-    resources: Resources = ORDINARY
-    setting: Setting = HERE
-    rules: Rules = PLAIN
-    description: str = ""  # a submit file's path, or a key of Workflow.descriptions
-    variables: Pairs = ()  # read before the description, which may overrule them
-    overrides: Pairs = ()  # read after it
-
-    @property
-    def release(self) -> bool:
-        """Early release: once this job is done, groups that wait for its group may go on."""
-        return self.attributes is not NO_ATTRIBUTES and self.attributes.get("release") == "yes"
-
-    @property
-    def affinity(self) -> bool:
-        """Affinity: to run on the host of the previous job of its group."""
-        return self.attributes is not NO_ATTRIBUTES and self.attributes.get("affinity") == "yes"
 
 
 class Members:

@@ -10,7 +10,8 @@ from headway.cli.report import report
 from headway.formats.registry import FORMATS
 from headway.model.errors import HeadwayError, InputError
 from headway.model.flatten import flatten
-from headway.model.workflow import Job, Script, Tolerance, Workflow
+from headway.model.job import Job, Script, Tolerance
+from headway.model.workflow import Workflow
 from tests.texts import Texts
 
 TWO = "JOB A a.sub\nJOB B b.sub\n"

@@ -19,7 +19,8 @@ from headway.live.files import Files
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError
 from headway.model.flatten import flatten
-from headway.model.workflow import Group, Job, Members, Workflow
+from headway.model.job import Job
+from headway.model.workflow import Group, Members, Workflow
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 

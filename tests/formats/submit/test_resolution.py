@@ -10,7 +10,8 @@ import pytest
 from headway.formats.submit import parse, parse_description, processes, resolved
 from headway.live.files import Files
 from headway.model.errors import InputError, UsageError
-from headway.model.workflow import Group, Job, Pairs, Resources, Rules, Script, Setting, Workflow
+from headway.model.job import Job, Pairs, Resources, Rules, Script, Setting
+from headway.model.workflow import Group, Workflow
 from tests.texts import Texts
 
 MIB = 1024**2

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from headway.formats.submit import description_text, parse_description, processes
 from headway.model.errors import InputError, ModelError
-from headway.model.workflow import Job, Resources, Setting
+from headway.model.job import Job, Resources, Setting
 from tests.texts import Texts
 
 # A lone \r would be a line end to the DAG file around the description; dollars have tests of their own.

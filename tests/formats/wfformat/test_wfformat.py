@@ -15,7 +15,7 @@ from headway import Group, Job, Workflow, flatten, read
 from headway.formats.registry import FORMATS
 from headway.formats.wfformat import parse, render
 from headway.model.errors import InputError, ModelError
-from headway.model.workflow import Resources, Rules, Setting
+from headway.model.job import Resources, Rules, Setting
 from tests.shell import ROOT
 from tests.texts import Texts
 

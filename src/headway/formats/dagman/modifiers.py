@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from headway.formats.dagman.nodes import Dag, UnknownNameError
 from headway.formats.dagman.words import WordError, integer, pairs, unquoted
 from headway.model.errors import shown
-from headway.model.workflow import Job, Script, Tolerance
+from headway.model.job import Job, Script, Tolerance
 
 ALL = "ALL_NODES"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from headway.formats.dagman.nodes import Dag
 from headway.formats.dagman.words import RESERVED, Lines, WordError, tokens, unquoted
 from headway.model.errors import ModelError, shown
-from headway.model.workflow import Group, Job
+from headway.model.job import Job
+from headway.model.workflow import Group
 
 
 def node(dag: Dag, kind: str, name: str, description: str) -> Job:

@@ -9,7 +9,8 @@ from typing import Any
 
 from headway.formats.dagman.words import WordError
 from headway.model.errors import shown
-from headway.model.workflow import PLAIN, Group, Job, Members, Rules, Setting, Settings
+from headway.model.job import PLAIN, Job, Rules, Setting
+from headway.model.workflow import Group, Members, Settings
 
 
 class UnknownNameError(WordError):

@@ -10,7 +10,8 @@ from headway.formats.losses import lost
 from headway.formats.world import Rendering
 from headway.model.errors import ModelError, shown
 from headway.model.flatten import Flat, flatten
-from headway.model.workflow import Job, Pairs, Script, Settings, Workflow
+from headway.model.job import Job, Pairs, Script
+from headway.model.workflow import Settings, Workflow
 
 _CAN = frozenset(
     (

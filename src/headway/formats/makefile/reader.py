@@ -27,7 +27,8 @@ from headway.formats.shellwords import NotPlainError, UnclosedQuoteError, plain_
 from headway.formats.world import World
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import HERE, Group, Job, Setting, Workflow
+from headway.model.job import HERE, Job, Setting
+from headway.model.workflow import Group, Workflow
 
 _EVAL = re.compile(rf'eval "\$({COMMAND}\d+)"')
 _WORD = re.compile(rf'"\$({WORD}\d+_\d+)"')

@@ -6,7 +6,7 @@ import re
 
 from headway.formats.submit.macros import BLANK
 from headway.model.errors import ModelError, shown
-from headway.model.workflow import Pairs
+from headway.model.job import Pairs
 
 _SEPARATORS = " \t\r\n"
 _BARE = re.compile(r"[^\s'\"]+", re.ASCII)

@@ -14,7 +14,7 @@ from headway.formats.submit.description import Value
 from headway.formats.submit.expression import whole_number
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import HERE, ORDINARY, PLAIN, Job, Resources, Rules, Setting
+from headway.model.job import HERE, ORDINARY, PLAIN, Job, Resources, Rules, Setting
 
 Place = tuple[str, int]
 SHELL = ["/bin/sh", "-c"]

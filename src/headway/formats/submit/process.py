@@ -26,7 +26,7 @@ from headway.formats.submit.job import job_of
 from headway.formats.submit.macros import BLANK, Expansion
 from headway.formats.world import World
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import Job, Pairs
+from headway.model.job import Job, Pairs
 
 VERSION = (25, 0, 0)  # of HTCondor, for `if version >= …`
 _VERSION = re.compile(r"version\s*(==|!=|<=|>=|<|>)\s*(\d{1,6}(?:\.\d{1,6}){1,2})", re.IGNORECASE)

@@ -14,7 +14,8 @@ from headway.formats.submit.job import with_rules
 from headway.formats.submit.process import has_queue, mentions, processes
 from headway.formats.world import World
 from headway.model.errors import InputError, UsageError, shown
-from headway.model.workflow import PLAIN, Group, Job, Members, Pairs, Resources, Rules, Setting, Workflow
+from headway.model.job import PLAIN, Job, Pairs, Resources, Rules, Setting
+from headway.model.workflow import Group, Members, Workflow
 
 Shared = TypeVar("Shared", Resources, Setting, Rules)
 NOTHING = ":"  # the command of a node that does nothing

@@ -15,8 +15,8 @@ from headway.formats.submit.job import SHELL
 from headway.formats.submit.macros import BLANK
 from headway.model import attributes
 from headway.model.errors import ModelError, shown
+from headway.model.job import Job
 from headway.model.quantities import plain
-from headway.model.workflow import Job
 
 _PROGRAM = re.compile(r"[\w./+,@%:-]*/[\w./+,@%:-]*", re.ASCII)
 _DOLLARS = re.compile(r"\$+(?=\(|[A-Za-z_]+\()")

@@ -20,7 +20,8 @@ from headway.formats.wfformat.writer import MEASURED, number_text
 from headway.formats.world import World
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
-from headway.model.workflow import NO_ATTRIBUTES, Group, Job, Resources, Rules, Workflow
+from headway.model.job import NO_ATTRIBUTES, Job, Resources, Rules
+from headway.model.workflow import Group, Workflow
 
 VERSIONS = ("1.5", "1.6")
 _TASKS: Steps = ("workflow", "specification", "tasks")

@@ -13,8 +13,9 @@ from headway.formats.world import Rendering
 from headway.model import attributes
 from headway.model.errors import ModelError
 from headway.model.flatten import Flat, flatten
+from headway.model.job import Job
 from headway.model.quantities import plain
-from headway.model.workflow import Job, Workflow
+from headway.model.workflow import Workflow
 
 EPOCH = "1970-01-01T00:00:00+00:00"  # the schema wants a date; nothing here knows the time
 MEASURED = ("avgCPU", "readBytes", "writtenBytes", "memoryInBytes", "energyInKWh", "avgPowerInW")
