@@ -10,6 +10,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
+from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.postgres import PostgresStore
 from headway.live.store.statements import statements
@@ -75,7 +76,7 @@ def test_who_claims_waits_for_nobody(postgres_url: str) -> None:
     one = Crew.on(postgres_url, flow("ab"))
     other = PostgresStore(postgres_url)
     with other._transaction():
-        held = other._leases(one.placeholder, 1, 1, 0, [one.workflow], 1.0)
+        held = other._leases(one.placeholder, Room(1, 1, 0), [one.workflow], 1.0)
         assert [lease.name for lease in held] == ["a"]
         assert one.take(2) == ["b"]
 

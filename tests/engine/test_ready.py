@@ -1,4 +1,4 @@
-from headway.engine.ready import chosen
+from headway.engine.ready import Room, chosen
 
 
 def names(candidates: str, free: int, slots: int = 4, ahead: int = 0) -> str:
@@ -28,3 +28,14 @@ def test_single_core_jobs_can_be_taken_ahead() -> None:
 
 def test_nothing_fits_into_nothing() -> None:
     assert names("a1", 0) == ""
+
+
+def test_room_is_shared_by_workflows_in_turn() -> None:
+    room = Room(free=2, slots=2, ahead=1)
+    assert room.take([("a", 1)]) == [("a", 1)] and room.most == 2
+    assert room.take([("b", 1), ("c", 1)]) == [("b", 1), ("c", 1)] and room.most == 0
+
+
+def test_who_waits_for_room_holds_back_later_workflows() -> None:
+    room = Room(free=1, slots=2, ahead=4)
+    assert room.take([("wide", 2)]) == [] and room.most == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 Candidate = TypeVar("Candidate")
@@ -28,3 +29,26 @@ def chosen(
             room -= wanted
         taken.append((candidate, wanted))
     return taken
+
+
+@dataclass(slots=True)
+class Room:
+    """What a placeholder has room for, filled from one workflow after the other."""
+
+    free: int  # cores
+    slots: int
+    ahead: int
+
+    @property
+    def most(self) -> int:
+        """How many more jobs could be taken."""
+        return max(self.free, 0) + max(self.ahead, 0)
+
+    def take(self, candidates: Sequence[tuple[Candidate, int]]) -> list[tuple[Candidate, int]]:
+        """The candidates of one workflow that are taken. If one of them must wait for room, so must all who follow."""
+        taken = chosen(candidates, self.free, self.slots, self.ahead)
+        used = sum(cores for _, cores in taken)
+        self.free, self.ahead = max(self.free - used, 0), self.ahead - max(used - self.free, 0)
+        if len(taken) < len(candidates):
+            self.free = self.ahead = 0
+        return taken

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from headway.engine.ready import chosen
+from headway.engine.ready import Room
 from headway.engine.step import Changes, Row, step
 from headway.live.store import migration
 from headway.live.store.postgres_server import connected, explained, migrated
@@ -102,24 +102,18 @@ class PostgresStore(Shared):
             with contextlib.suppress(_MovedError), self._transaction():
                 if finished:
                     self._finish(finished, now)
-                return self._leases(placeholder, free, slots, ahead, workflows, now)
+                return self._leases(placeholder, Room(free, slots, ahead), workflows, now)
 
     def _leases(
-        self,
-        placeholder: PlaceholderId,
-        free: int,
-        slots: int,
-        ahead: int,
-        workflows: Sequence[WorkflowId],
-        now: Seconds,
+        self, placeholder: PlaceholderId, room: Room, workflows: Sequence[WorkflowId], now: Seconds
     ) -> list[Lease]:
         """Eligible jobs that nobody else is taking just now; it waits for nobody."""
         leases: list[Lease] = []
         for workflow in workflows:
-            if free <= 0 and ahead <= 0:
+            if not room.most:
                 break
-            candidates = self._run("eligible", workflow=workflow, most=free + ahead)
-            taken = chosen(((found, found[3]) for found in candidates), free, slots, ahead)
+            candidates = self._run("eligible", workflow=workflow, most=room.most)
+            taken = room.take([(found, found[3]) for found in candidates])
             if taken:
                 jobs, numbers = [found[0] for found, _ in taken], [found[2] + 1 for found, _ in taken]
                 ids = dict(
@@ -129,10 +123,6 @@ class PostgresStore(Shared):
                     Lease(LeaseId(ids[job]), workflow, JobId(job), said(name), attempts + 1, cores, spec, time, final)
                     for (job, name, attempts, _, time, spec, final), cores in taken
                 ]
-            if len(taken) < len(candidates):
-                break  # the next one waits for room: nobody else takes it away
-            used = sum(cores for _, cores in taken)
-            free, ahead = max(free - used, 0), ahead - max(used - free, 0)
         return leases
 
     def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:

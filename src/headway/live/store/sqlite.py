@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.engine.ready import chosen
+from headway.engine.ready import Room
 from headway.engine.step import Changes, Row, step
 from headway.live.failpoint import here
 from headway.live.store import migration
@@ -108,20 +108,17 @@ class SqliteStore(Shared):
     ) -> list[Lease]:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
         leases: list[Lease] = []
+        room = Room(free, slots, ahead)
         with self._transaction():
             if finished:
                 self._finish(finished, now)
             for workflow in workflows:
-                if free <= 0 and ahead <= 0:
+                if not room.most:
                     break
-                candidates = self._db.execute(_TEXT["eligible"], (workflow, free + ahead)).fetchall()
-                taken = chosen(((found, found[3]) for found in candidates), free, slots, ahead)
+                candidates = self._db.execute(_TEXT["eligible"], (workflow, room.most)).fetchall()
+                taken = room.take([(found, found[3]) for found in candidates])
                 if taken:
                     leases += self._leases(placeholder, workflow, taken, now)
-                if len(taken) < len(candidates):
-                    break  # the next one waits for room: nobody else takes it away
-                used = sum(cores for _, cores in taken)
-                free, ahead = max(free - used, 0), ahead - max(used - free, 0)
         return leases
 
     def _leases(
