@@ -209,3 +209,19 @@ def test_a_file_that_is_not_there_leaves_nothing_behind(tmp_path: Path) -> None:
     done = headway("run", str(tmp_path / "nothing.dag"))
     assert done.returncode == 2 and "cannot be read" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_other_goals_of_a_makefile_are_another_workflow(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("a:\n\ttouch a\nclean:\n\trm -f a\n")
+    assert run(tmp_path / "Makefile")["done"] == 1 and (tmp_path / "a").exists()
+    assert run(tmp_path / "Makefile", "clean")["done"] == 1 and not (tmp_path / "a").exists()
+    assert run(tmp_path / "Makefile")["attempts"] == 1  # the first one is still known as done
+
+
+def test_a_workflow_from_standard_input_runs_in_the_current_folder(tmp_path: Path) -> None:
+    for text in ("mqsub -l A -c 'pwd >> ledger'\n", "mqsub -l B -c 'pwd >> ledger'\n"):
+        done = subprocess.run(
+            [sys.executable, "-m", "headway", "run", "-"], cwd=tmp_path, input=text, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "ledger").read_text().split() == [str(tmp_path)] * 2

@@ -7,6 +7,8 @@ import time
 
 from headway.live.run import Bounds, Progress
 
+_WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a run takes
+
 
 class Display:
     """Talk goes to standard error; standard output is for data."""
@@ -62,7 +64,7 @@ class Display:
         """The last word: how it went, and how far from what no run of these jobs can beat."""
         rest = f", {failed:,} failed" * bool(failed) + f", {skipped:,} not run" * bool(skipped)
         self.say(f"{done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
-        if not self._before and not skipped and limits.best > 0:
+        if not self._before and not skipped and limits.best >= _WORTH_TELLING:
             over = 100 * (seconds / limits.best - 1)
             self.say(
                 f"At best {limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on these slots:"

@@ -69,7 +69,7 @@ def command(
         found = read(workflow, *arguments, format=format_name)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
-        number, flat = submitted(home, jobs, found, order_name, fresh, begun)
+        number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun)
     if retry:
         jobs.retry_failed(number)
     before, _, _ = tally(jobs, number)

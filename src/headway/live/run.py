@@ -6,10 +6,11 @@ import contextlib
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
@@ -48,19 +49,32 @@ class Progress:
 
 
 def submitted(
-    home: Home, store: SqliteStore, workflow: Workflow, order_name: str, fresh: bool, now: float
+    home: Home,
+    store: SqliteStore,
+    workflow: Workflow,
+    arguments: Sequence[str],
+    order_name: str,
+    fresh: bool,
+    now: float,
 ) -> tuple[WorkflowId, Flat]:
-    """The workflow's number in the store: taken in now, or the one that an earlier run of the same file left."""
+    """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
+
+    The same is the same file with the same arguments: other goals of a Makefile are another workflow.
+    """
     if _has_descriptions(workflow):
         from headway.formats.submit import resolved  # costs more than most other workflows need to start
 
         workflow = resolved(workflow, Files())
     refuse(workflow)
     flat = flatten(workflow)
-    source = Path(workflow.source).absolute()
-    submission = Submission(workflow.name, str(source), str(source.parent), flat, order(order_name)(flat.dag))
+    file = Path(workflow.source).absolute()
+    folder = file.parent if file.is_file() else Path.cwd()  # what comes through a pipe has no folder of its own
+    source = shlex.join([str(file), *arguments])
+    submission = Submission(workflow.name, source, str(folder), flat, order(order_name)(flat.dag))
+    if not file.is_file():
+        submission.source += f" {submission.digest}"
     with home.submitting():
-        earlier = None if fresh else store.latest(str(source))
+        earlier = None if fresh else store.latest(submission.source)
         if earlier is None:
             here("submit.before")
             number = store.add(submission, now)
