@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.infra.postgres import server
 
+from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
 from headway.live.store.submission import Submission
@@ -44,12 +45,12 @@ def measured(store: Store, jobs: int, batch: int, chained: bool) -> tuple[float,
     """Wall and CPU seconds of running it all, and how many exchanges that took."""
     workflow = store.add(submission(jobs, batch if chained else None), time.time())
     placeholder = store.enter("here", 1, time.time())
-    leases = store.exchange(placeholder, [], batch, batch, 0, [workflow], time.time())
+    leases = store.exchange(placeholder, [], Room(batch, batch), [workflow], time.time()).leases
     wall, cpu, exchanges = time.perf_counter(), time.process_time(), 0
     while leases:
         now = time.time()
         finished = [Finish(lease.id, 0, now, now, 1 << 20, 0.01) for lease in leases]
-        leases = store.exchange(placeholder, finished, batch, batch, 0, [workflow], now)
+        leases = store.exchange(placeholder, finished, Room(batch, batch), [workflow], now).leases
         exchanges += 1
     return time.perf_counter() - wall, time.process_time() - cpu, exchanges
 

@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
 from headway.live.store.submission import Submission
@@ -102,9 +103,8 @@ class Crew:
         return self.swap([], want, slots, ahead)
 
     def swap(self, finished: Sequence[Finish], want: int, slots: int = 100, ahead: int = 0) -> list[str]:
-        leases = self.store.exchange(
-            self.placeholder, finished, want, slots, ahead, [self.workflow], float(next(_clock))
-        )
+        room = Room(want, slots, ahead)
+        leases = self.store.exchange(self.placeholder, finished, room, [self.workflow], float(next(_clock))).leases
         self.leases |= {lease.name: lease for lease in leases}
         return [lease.name for lease in leases]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.engine.ready import Room
 from headway.live.spec import Spec
 from headway.live.store import opened
 from headway.model.errors import NotFoundError
@@ -94,13 +95,13 @@ class StoreContract:
     def test_what_is_taken_ahead_is_counted_over_all_workflows(self, place: str) -> None:
         crew = Crew.on(place, flow("abc"))
         other = crew.store.add(flow("def"), 1.0)
-        got = crew.store.exchange(crew.placeholder, [], 2, 2, 2, [crew.workflow, other], 2.0)
+        got = crew.store.exchange(crew.placeholder, [], Room(2, 2, 2), [crew.workflow, other], 2.0).leases
         assert [lease.name for lease in got] == ["a", "b", "c", "d"]
 
     def test_only_the_workflows_asked_for_are_served(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
         other = crew.store.add(flow("cd"), 1.0)
-        got = crew.store.exchange(crew.placeholder, [], 4, 4, 0, [other], 2.0)
+        got = crew.store.exchange(crew.placeholder, [], Room(4, 4), [other], 2.0).leases
         assert [lease.name for lease in got] == ["c", "d"] and crew.states() == "a:e b:e"
 
     # --- progress --------------------------------------------------------------------------------------------------

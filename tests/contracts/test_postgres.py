@@ -76,7 +76,7 @@ def test_who_claims_waits_for_nobody(postgres_url: str) -> None:
     one = Crew.on(postgres_url, flow("ab"))
     other = PostgresStore(postgres_url)
     with other._transaction():
-        held = other._leases(one.placeholder, Room(1, 1, 0), [one.workflow], 1.0)
+        held = other._given(one.placeholder, Room(1, 1, 0), [one.workflow], None, 1.0).leases
         assert [lease.name for lease in held] == ["a"]
         assert one.take(2) == ["b"]
 
@@ -147,6 +147,7 @@ def test_exchanges_find_everything_by_an_index(postgres_url: str, analyzed: bool
         ("leased", "attempts_pkey"),
         ("children", "arcs_pkey"),
     ):
-        plan = store._db.execute("EXPLAIN " + statements("postgresql")[name].text, {**some, "most": 4}).fetchall()
+        query = "EXPLAIN " + statements("postgresql")[name].text
+        plan = store._db.execute(query, {**some, "most": 4, "lane": 0}).fetchall()
         said = "\n".join(line for (line,) in plan)
         assert f"Index Scan using {index}" in said and "Seq Scan" not in said, said

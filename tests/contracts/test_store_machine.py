@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
 from headway.model.messages import Finish, LeaseId, PlaceholderId, WorkflowId
@@ -128,8 +129,8 @@ class Stores(RuleBasedStateMachine):
             finished = [Finish(self.given[lease][at], code, self.now - 1, self.now) for lease, code in ends]
             answers.append(
                 store.exchange(
-                    PlaceholderId(self.placeholders[at][who]), finished, free, 9, 0, [self.workflow[at]], self.now
-                )
+                    PlaceholderId(self.placeholders[at][who]), finished, Room(free, 9), [self.workflow[at]], self.now
+                ).leases
             )
         for lease, code in ends:
             self.model.finish(lease, code)

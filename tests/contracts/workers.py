@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
 from headway.model.messages import Finish, WorkflowId
@@ -55,7 +56,7 @@ def _work(place: str, workflow: WorkflowId, ledger: Path, want: int, start: Barr
     placeholder = store.enter("here", os.getpid(), 1.0)
     finished, lines = list[Finish](), list[str]()
     while finished or not all_done(store, workflow):
-        leases = store.exchange(placeholder, finished, want, 10, 0, [workflow], 1.0)
+        leases = store.exchange(placeholder, finished, Room(want, 10), [workflow], 1.0).leases
         begun = time.monotonic_ns()
         finished = [Finish(lease.id, 0, 1.0, 2.0) for lease in leases]
         if not lines:
@@ -71,7 +72,7 @@ def killed_in_exchange(place: str) -> None:
     finished = [crew.finish("a"), crew.finish("b"), crew.finish("c", 1)]
 
     def work(store: Store) -> None:
-        store.exchange(crew.placeholder, finished, 4, 4, 0, [crew.workflow], 9.0)
+        store.exchange(crew.placeholder, finished, Room(4, 4), [crew.workflow], 9.0)
 
     def seen() -> object:
         return crew.store.jobs(crew.workflow), crew.store.attempts(crew.workflow), crew.store.events()

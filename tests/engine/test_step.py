@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.engine.step import Changes, Row, step
+from headway.engine.progress import Changes, Node, Row
+from headway.engine.step import step
 from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
 from headway.model.states import State
 
@@ -28,7 +29,7 @@ class Table:
                 waiting[at],
                 0,
                 retries,
-                letter.isupper(),
+                int(letter.isupper()),
             )
             for at, letter in enumerate(jobs)
         ]
@@ -43,6 +44,15 @@ class Table:
             if parent == row.job and not (weak and parent in self.spent)
         ]
 
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        return self.rows[job]
+
+    def node(self, row: Row) -> Node:
+        raise AssertionError("there are none here")
+
+    def parts(self, row: Row) -> Sequence[Row]:
+        return []
+
     def next_arrival(self, workflow: WorkflowId) -> int:
         self.arrivals += 1
         return self.arrivals
@@ -54,7 +64,7 @@ class Table:
         return row.lease
 
     def end(self, letter: str, exit_code: int | None = 0) -> Changes:
-        changes = step(self, [Finish(self.take(letter), exit_code)])
+        changes = step(self, [Finish(self.take(letter), exit_code)], 0.0)
         self.spent |= {job for _, job in changes.spent}
         return changes
 
@@ -119,8 +129,8 @@ def test_a_weak_arc_needs_the_end_only_and_counts_once() -> None:
 def test_a_stale_lease_is_refused() -> None:
     table = Table("ab", "ab")
     lease = table.take("a")
-    assert not step(table, [Finish(lease, 0)]).refused
-    changes = step(table, [Finish(lease, 1), Finish(LeaseId(7), 0)])
+    assert not step(table, [Finish(lease, 0)], 0.0).refused
+    changes = step(table, [Finish(lease, 1), Finish(LeaseId(7), 0)], 0.0)
     assert [finish.lease for finish in changes.refused] == [lease, 7] and not changes.rows
     assert table.states() == "a:done b:eligible"
 
@@ -128,5 +138,5 @@ def test_a_stale_lease_is_refused() -> None:
 def test_several_ends_in_one_step_see_each_other() -> None:
     table = Table("abMc", "aM", "bM", "Mc")
     leases = [table.take("a"), table.take("b")]
-    step(table, [Finish(lease, 0) for lease in leases])
+    step(table, [Finish(lease, 0) for lease in leases], 0.0)
     assert table.states() == "a:done b:done M:done c:eligible"

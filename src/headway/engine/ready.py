@@ -2,53 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
-Candidate = TypeVar("Candidate")
+T = TypeVar("T")
 
 
-def chosen(
-    candidates: Iterable[tuple[Candidate, int]], free: int, slots: int, ahead: int
-) -> list[tuple[Candidate, int]]:
-    """The first candidates, given with the cores they want, that fit into what is free; with the cores they get.
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What all jobs of a lane have in common: their category and its throttle, and the named resources each takes."""
 
-    Nobody is passed over: a wide job at the front waits for room, or it would wait for ever. One that wants more than
-    there is at all gets everything. `ahead` more single-core jobs may be taken to be at hand when a slot falls free.
-    """
-    taken: list[tuple[Candidate, int]] = []
-    room = free
-    for candidate, cores in candidates:
-        wanted = min(cores, slots)
-        if wanted > room:
-            if wanted > 1 or ahead <= 0:
-                break
-            ahead -= 1
-        else:
-            room -= wanted
-        taken.append((candidate, wanted))
-    return taken
+    category: str | None = None
+    most: int | None = None
+    named: tuple[tuple[str, int], ...] = ()
+
+
+PLAIN = Lane()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Generic[T]):
+    """An eligible job and what it wants."""
+
+    job: T
+    cores: int
+    memory: int = 0  # bytes
+    lane: int = 0
 
 
 @dataclass(slots=True)
 class Room:
-    """What a placeholder has room for, filled from one workflow after the other."""
+    """What a placeholder has room for, filled from one workflow after the other.
+
+    Nobody is passed over for cores or memory: a wide job at the front waits for room, or it would wait for ever. One
+    that wants more than there is at all gets everything. But a job that waits for a named resource or for its
+    category holds up only its lane. `ahead` more single-core jobs may be taken to be at hand when a slot falls free.
+    """
 
     free: int  # cores
     slots: int
-    ahead: int
+    ahead: int = 0
+    memory: int | None = None  # bytes; None: not counted
+    all_memory: int = 0
+    named: dict[str, int] = field(default_factory=dict)  # what is left of each named resource
 
     @property
     def most(self) -> int:
         """How many more jobs could be taken."""
         return max(self.free, 0) + max(self.ahead, 0)
 
-    def take(self, candidates: Sequence[tuple[Candidate, int]]) -> list[tuple[Candidate, int]]:
-        """The candidates of one workflow that are taken. If one of them must wait for room, so must all who follow."""
-        taken = chosen(candidates, self.free, self.slots, self.ahead)
-        used = sum(cores for _, cores in taken)
-        self.free, self.ahead = max(self.free - used, 0), self.ahead - max(used - self.free, 0)
-        if len(taken) < len(candidates):
-            self.free = self.ahead = 0
+    def take(
+        self,
+        candidates: Sequence[Candidate[T]],
+        lanes: Mapping[int, Lane] | None = None,
+        running: Mapping[str, int] | None = None,
+    ) -> list[tuple[T, int]]:
+        """The candidates of one workflow that are taken, with the cores they get.
+
+        `running` counts the jobs of each category that run already. If one must wait for room, so must all who follow.
+        """
+        taken: list[tuple[T, int]] = []
+        busy = dict(running or {})
+        full: set[int] = set()
+        for candidate in candidates:
+            if candidate.lane in full:
+                continue
+            lane = lanes.get(candidate.lane, PLAIN) if lanes else PLAIN
+            if not self._may(lane, busy):
+                full.add(candidate.lane)
+                continue
+            wanted = min(candidate.cores, self.slots)
+            if not self._fits(wanted, candidate.memory):
+                self.free = self.ahead = 0
+                break
+            for name, count in lane.named:
+                self.named[name] -= count
+            if lane.category is not None:
+                busy[lane.category] = busy.get(lane.category, 0) + 1
+            taken.append((candidate.job, wanted))
         return taken
+
+    def _may(self, lane: Lane, busy: Mapping[str, int]) -> bool:
+        if lane.category is not None and lane.most is not None and busy.get(lane.category, 0) >= lane.most:
+            return False
+        return all(self.named.get(name, 0) >= count for name, count in lane.named)
+
+    def _fits(self, cores: int, memory: int) -> bool:
+        """Takes cores and memory off what is free, or a single-core job off those that may be at hand."""
+        if memory and self.memory is not None:
+            memory = min(memory, self.all_memory)
+            if memory > self.memory:
+                return False
+        else:
+            memory = 0
+        if cores <= self.free:
+            self.free -= cores
+        elif cores > 1 or self.ahead <= 0:
+            return False
+        else:
+            self.ahead -= 1
+        if self.memory is not None:
+            self.memory -= memory
+        return True

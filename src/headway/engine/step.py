@@ -5,59 +5,14 @@ Every store calls this inside its one transaction, so the rules are here once, w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable
 
-from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
-from headway.model.states import TRANSITIONS, State
-
-
-@dataclass(slots=True)
-class Row:
-    """What the rules look at and change of one job."""
-
-    workflow: WorkflowId
-    job: JobId
-    state: State
-    waiting_for: int  # parents that are not done
-    tries: int  # attempts that count: started and not given back
-    retries: int  # tries beyond the first that it may have
-    milestone: bool
-    lease: LeaseId | None = None
-    arrival: int = 0  # when it became eligible, in order
-
-    def to(self, state: State) -> None:
-        """Moves on; a way that the table does not have is a bug here, not an input to judge."""
-        if (self.state, state) not in TRANSITIONS:
-            raise AssertionError(f"no way from {self.state.name} to {state.name}")
-        self.state = state
+from headway.engine.progress import Changes, Row, Rows, settle
+from headway.model.messages import Finish, Seconds
+from headway.model.states import Kind, State
 
 
-class Rows(Protocol):
-    """The rows of the store, as they are inside the transaction."""
-
-    def leased(self, lease: LeaseId) -> Row | None:
-        """The job that this lease is for; None if the lease is stale."""
-
-    def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
-        """The jobs that wait for this one, and whether they only wait for its end (a weak arc, not spent)."""
-
-    def next_arrival(self, workflow: WorkflowId) -> int:
-        """Numbers in order: who became eligible first."""
-
-
-@dataclass(slots=True)
-class Changes:
-    """What a step changed: rows to write, and finishes to record or to refuse."""
-
-    rows: dict[tuple[WorkflowId, JobId], Row] = field(default_factory=dict)
-    ended: list[Finish] = field(default_factory=list)
-    refused: list[Finish] = field(default_factory=list)
-    spent: list[tuple[WorkflowId, JobId]] = field(default_factory=list)  # jobs whose weak arcs count no second time
-
-
-def step(rows: Rows, finished: Iterable[Finish]) -> Changes:
+def step(rows: Rows, finished: Iterable[Finish], now: Seconds) -> Changes:
     """The consequences of attempts that ended, in the order given."""
     changes = Changes()
     for finish in finished:
@@ -68,38 +23,26 @@ def step(rows: Rows, finished: Iterable[Finish]) -> Changes:
         changes.ended.append(finish)
         changes.rows[row.workflow, row.job] = row
         row.lease = None
-        if finish.exit_code is None:
-            row.to(State.ELIGIBLE)  # keeps its arrival: it was next, and is again
-            continue
-        row.tries += 1
-        if finish.exit_code == 0:
-            row.to(State.DONE)
-        elif row.tries <= row.retries:
-            row.to(State.ELIGIBLE)
-            row.arrival = rows.next_arrival(row.workflow)
+        if row.kind >= Kind.NODE:
+            from headway.engine.nodes import attempt_ended  # most workflows do without
+
+            attempt_ended(rows, row, finish.exit_code, now, changes)
+        elif finish.exit_code is None:
+            row.ready()  # keeps its arrival: it was next, and is again
         else:
-            row.to(State.FAILED)
-        if row.state in (State.DONE, State.FAILED):
-            _release(rows, row, changes)
-        if row.state is State.FAILED:
-            changes.spent.append((row.workflow, row.job))
+            _job_ended(rows, row, finish.exit_code, changes)
     return changes
 
 
-def _release(rows: Rows, ended: Row, changes: Changes) -> None:
-    """Counts an end down in all that wait for it; milestones that thereby wait no more end at once."""
-    stack = [ended]
-    while stack:
-        row = stack.pop()
-        for child, weak in rows.children(row):
-            if row.state is State.FAILED and not weak:
-                continue
-            child = changes.rows.setdefault((child.workflow, child.job), child)
-            child.waiting_for -= 1
-            if child.waiting_for == 0 and child.state is State.WAITING:
-                if child.milestone:
-                    child.to(State.DONE)
-                    stack.append(child)
-                else:
-                    child.to(State.ELIGIBLE)
-                    child.arrival = rows.next_arrival(child.workflow)
+def _job_ended(rows: Rows, row: Row, exit_code: int, changes: Changes) -> None:
+    """A job of one command and no rules."""
+    row.tries += 1
+    if exit_code == 0:
+        row.to(State.DONE)
+    elif row.tries <= row.retries:
+        row.ready()
+        row.arrival = rows.next_arrival(row.workflow)
+        return
+    else:
+        row.to(State.FAILED)
+    settle(rows, row, changes)

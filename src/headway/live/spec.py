@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -20,13 +20,36 @@ class Spec:
     stdin: str | None = None
     stdout: str | None = None
     stderr: str | None = None
+    subdag: str | None = None  # a workflow file that is run in its place
+    outputs: tuple[str, ...] = ()  # what is removed if it fails
+    again: tuple[str, ...] = ()  # its commands on the first, second, … retry, if they differ
 
     @classmethod
     def of(cls, job: Job) -> Spec:
         """The spec of a job whose command is known."""
         setting = job.setting
         command = ":" if job.command is None else job.command
-        return cls(command, setting.directory, setting.environment, setting.stdin, setting.stdout, setting.stderr)
+        return cls(
+            command,
+            setting.directory,
+            setting.environment,
+            setting.stdin,
+            setting.stdout,
+            setting.stderr,
+            job.rules.subdag,
+            job.outputs,
+            tuple(other.command or ":" for other in job.again),
+        )
+
+    def at_try(self, tries: int) -> Spec:
+        """What it is after so many tries."""
+        if not self.again:
+            return self
+        command = self.again[min(tries, len(self.again)) - 1] if tries else self.command
+        return replace(self, command=command, again=())
+
+    def with_command(self, command: str) -> Spec:
+        return replace(self, command=command)
 
     def text(self) -> str:
         """As the store keeps it: only the command where that is all."""
@@ -39,6 +62,9 @@ class Spec:
             "stdin": self.stdin,
             "stdout": self.stdout,
             "stderr": self.stderr,
+            "subdag": self.subdag,
+            "outputs": self.outputs,
+            "again": self.again,
         }
         return json.dumps({key: value for key, value in said.items() if value})
 
@@ -48,4 +74,7 @@ class Spec:
             return cls(text)
         said = json.loads(text)
         environment = tuple((name, value) for name, value in said.pop("environment", ()))
+        for key in ("outputs", "again"):
+            if key in said:
+                said[key] = tuple(said[key])
         return cls(said.pop("command", ""), environment=environment, **said)

@@ -9,8 +9,8 @@ early release passes through that milestone.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from headway.model.dag import Dag
@@ -29,6 +29,8 @@ class Flat:
     dag: Dag
     jobs: Sequence[Job | None]
     weak: frozenset[tuple[int, int]]  # arcs that need the parent ended, not succeeded
+    groups: Sequence[tuple[str, int, int]] = ()  # those of more than one node: path, first and last of its nodes
+    late: Mapping[int, int] = field(default_factory=dict)  # nodes after an early release, and what was released
 
 
 def flatten(workflow: Workflow) -> Flat:
@@ -71,6 +73,8 @@ class _Builder:
         self.arcs_from = array("i")
         self.arcs_to = array("i")
         self.weak: set[tuple[int, int]] = set()
+        self.groups: list[tuple[str, int, int]] = []
+        self.late: dict[int, int] = {}
         self.timed = False
         self.derived = False  # some job's name was made here, so it might be taken
 
@@ -97,7 +101,10 @@ class _Builder:
             if not group.members and not group.prologue and not group.epilogue and len(group.jobs) < 2:
                 entry = release = last = self.node(path, group.jobs[0] if group.jobs else None)
             else:
+                first, at = len(self.names), len(self.groups)
+                self.groups.append((path, first, first))  # supergroups before their subgroups
                 entry, release, last = self.group(group, path, depth)
+                self.groups[at] = (path, first, len(self.names) - 1)
             ends.entry.append(entry)
             ends.release.append(release)
             ends.last.append(last)
@@ -136,7 +143,7 @@ class _Builder:
         if not group.members:
             own = self.own_jobs(group, path, before[-1] if before else None)
             nodes = before + own
-            return nodes[0], _release([*group.jobs, *group.epilogue], own) if own else nodes[-1], nodes[-1]
+            return nodes[0], self.released(group, own) if own else nodes[-1], nodes[-1]
         if not before:
             before = [self.node(path, None)]
         inner = self.level(group.members, path + "/", before[-1], depth + 1)
@@ -148,7 +155,7 @@ class _Builder:
         if own:
             for node in dict.fromkeys(inner.last[at] for at in terminal + late):
                 self.arc(node, own[0])
-            return before[0], _release([*group.jobs, *group.epilogue], own), own[-1]
+            return before[0], self.released(group, own), own[-1]
         release = last = self.node(path, None)
         for at in terminal:
             self.arc(inner.release[at], release)
@@ -164,6 +171,15 @@ class _Builder:
         jobs = self.chain(path, group.jobs, after)
         return jobs + self.chain(path + EPILOGUE, group.epilogue, jobs[-1] if jobs else after)
 
+    def released(self, group: Group, own: Sequence[int]) -> int:
+        """The first job with release=yes lets dependents go on; without one it is the last job."""
+        jobs = [*group.jobs, *group.epilogue]
+        for at, (job, node) in enumerate(zip(jobs, own, strict=True)):
+            if job.release:
+                self.late.update(dict.fromkeys(own[at + 1 :], node))
+                return node
+        return own[-1]
+
     def check_names(self) -> None:
         """Names made here must not meet names that users gave."""
         if not self.derived:
@@ -178,15 +194,7 @@ class _Builder:
     def flat(self) -> Flat:
         seconds = [job.seconds if job is not None else None for job in self.jobs] if self.timed else None
         dag = Dag(self.names, self.arcs_from, self.arcs_to, seconds, bytes(self.milestones))
-        return Flat(dag, self.jobs, frozenset(self.weak))
-
-
-def _release(jobs: Sequence[Job], nodes: Sequence[int]) -> int:
-    """The first job with release=yes lets dependents go on; without one it is the last job."""
-    for job, node in zip(jobs, nodes, strict=True):
-        if job.release:
-            return node
-    return nodes[-1]
+        return Flat(dag, self.jobs, frozenset(self.weak), self.groups, self.late)
 
 
 def _placed(workflow: Workflow, error: CycleError) -> ModelError | InputError:

@@ -92,6 +92,8 @@ class Rules:
     save_point: str | None = None
     noop: bool = False
     done: bool = False
+    back_off: float = 0.0  # seconds before the first retry; each next one waits twice as long
+    more_memory: float = 1.0  # by what its memory grows with each retry
     subdag: str | None = None  # the file of a DAG that runs in this job's place
 
 
@@ -115,6 +117,8 @@ class Job:
     description: str = ""  # a submit file's path, or a key of Workflow.descriptions
     variables: Pairs = ()  # read before the description, which may overrule them
     overrides: Pairs = ()  # read after it
+    parts: tuple[Job, ...] = ()  # processes that it consists of, if it is more than one
+    again: tuple[Job, ...] = ()  # what it is on its first, second, … retry, if that differs
 
     @property
     def release(self) -> bool:

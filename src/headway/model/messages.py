@@ -38,3 +38,16 @@ class Lease:
     spec: str  # what to run, as the store keeps it (live.spec)
     time: Seconds | None = None  # its limit
     final: bool = True  # if it fails, the job has failed: there are no retries left
+    memory: int = 0  # bytes it wants
+    named: tuple[tuple[str, int], ...] = ()  # resources it takes, by name
+    step: int = 0  # model.states.Step
+    kind: int = 0  # model.states.Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a placeholder hears when it has told how its attempts ended."""
+
+    leases: list[Lease]  # jobs to run
+    wake: Seconds | None = None  # when there may be more, though nothing happens until then
+    stops: tuple[LeaseId, ...] = ()  # attempts that are to end

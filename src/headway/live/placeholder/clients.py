@@ -31,6 +31,9 @@ class Client:
         self.wants_more = False  # new jobs may be started for it
         self.stops_now = False  # and those that run are to end
         self.fail_fast = False
+        self.memory = 0  # bytes that jobs may have; 0: all of the machine's
+        self.named: dict[str, int] = {}  # named resources that are there
+        self.asks_to_look = False  # the store was changed
         self._done = 0
         self._failures: list[dict[str, Any]] = []
         self._trouble = ""
@@ -64,8 +67,11 @@ class Client:
             self.slots = max(1, int(message["slots"]))
             self.mark = str(message.get("mark", ""))
             self.fail_fast = bool(message.get("fail_fast"))
+            self.memory = int(message.get("memory", 0))
+            self.named = {str(name): int(count) for name, count in message.get("named", {}).items()}
             self.workflow = WorkflowId(int(message["workflow"]))
             self.wants_more, self.over, self._changed = True, False, True
+        self.asks_to_look = self.asks_to_look or bool(message.get("look"))
         stop = message.get("stop")
         if stop:
             self.wants_more = False

@@ -21,6 +21,8 @@ class Desk:
         self.clients: dict[socket.socket, Client] = {}
         self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
         self.slots = 1
+        self.memory = 0
+        self.named: dict[str, int] = {}  # the most of each that anybody says there is
         self.marks: set[str] = set()  # of jobs that clients are part of
         self.closing = False  # nobody gets anything any more
         self._door = home.listen()
@@ -61,6 +63,11 @@ class Desk:
                 client.wants_more = False
         self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
         self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
+        self.memory = max((client.memory for client in present), default=0)
+        self.named = {}
+        for client in present:
+            for name, count in client.named.items():
+                self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
 
     def take_turns(self) -> None:

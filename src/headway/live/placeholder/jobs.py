@@ -20,9 +20,15 @@ from headway.live.placeholder.outputs import Output, Outputs
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
-from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.states import Kind
 
 _MARK = MARK.encode()
+STOPPED = "stopped"  # by its user: it runs again another time
+CALLED_OFF = "called off"  # by the rules of its workflow, or by its user
+OVER = "over"  # a service whose workflow has ended
+_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0}  # and how such a job is said to have ended
+_BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -54,6 +60,7 @@ class Jobs:
         self._selector = selector
         self.running: dict[int, Running] = {}
         self.busy = 0  # cores in use
+        self.memory = 0  # bytes that running jobs have asked for
         self.typical = 1.0  # seconds a job takes, lately
         self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
         self._outputs = Outputs(home.logs)
@@ -94,6 +101,7 @@ class Jobs:
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
         self.running[handle] = Running(lease, pid, started, place, output)
         self.busy += lease.cores
+        self.memory += lease.memory
         self._selector.register(handle, selectors.EVENT_READ)
         if lease.time is not None:
             heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
@@ -128,9 +136,10 @@ class Jobs:
         os.close(handle)
         del self.running[handle]
         self.busy -= job.lease.cores
+        self.memory -= job.lease.memory
         code: int | None = os.waitstatus_to_exitcode(status)
         if job.reason:
-            code = None if job.reason == "stopped" else code or -signal.SIGTERM
+            code = _MEANT.get(job.reason, code or -signal.SIGTERM)
         self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
         if job.reason:
             self._told_to_end[job.lease.id] = os.path.realpath(log)
@@ -157,7 +166,23 @@ class Jobs:
         """Ends the jobs of a workflow: they are asked first, and run again another time."""
         for handle, job in self.running.items():
             if job.lease.workflow == workflow:
-                self._end(handle, job, "stopped")
+                self._end(handle, job, STOPPED)
+
+    def end(self, leases: Mapping[LeaseId, str]) -> None:
+        """Ends attempts that their store wants ended."""
+        for handle, job in self.running.items():
+            if job.lease.id in leases:
+                self._end(handle, job, CALLED_OFF)
+
+    def beside(self, workflow: WorkflowId) -> int:
+        """How many services of a workflow run."""
+        return sum(job.lease.workflow == workflow and job.lease.kind in _BESIDE for job in self.running.values())
+
+    def dismiss(self, workflow: WorkflowId) -> None:
+        """Ends the services of a workflow that has ended."""
+        for handle, job in self.running.items():
+            if job.lease.workflow == workflow and job.lease.kind in _BESIDE:
+                self._end(handle, job, OVER)
 
     def _end(self, handle: int, job: Running, reason: str) -> None:
         """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.orphans import Search
@@ -21,7 +22,7 @@ def recover(
 
     Whoever has the lock is the only runner, so every lease is a dead one's, whatever this host was called then.
     """
-    store.exchange(placeholder, list(spool.replay()), 0, 0, 0, (), time.time())
+    store.exchange(placeholder, list(spool.replay()), Room(0, 0), (), time.time())
     here("recover.after-replay")
     spool.settled(idle=True)
     leases = store.open_leases()
@@ -31,7 +32,7 @@ def recover(
         now = time.time()
         lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
         here("recover.before-requeue")
-        store.exchange(placeholder, lost, 0, 0, 0, (), now)
+        store.exchange(placeholder, lost, Room(0, 0), (), now)
     roster.clear()
     for left in home.folder.glob(".store-*"):  # by one that died while it made the store
         left.unlink(missing_ok=True)

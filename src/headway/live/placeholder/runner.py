@@ -15,7 +15,9 @@ import socket
 import sys
 import time
 from collections import deque
+from collections.abc import Mapping
 
+from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
@@ -55,6 +57,8 @@ class Runner:
         self.dry = False  # the store had nothing for us
         self.trouble = self.said = ""  # why nothing can be written or started just now
         self.again = 0.0  # when that is tried again
+        self.wake = 0.0  # when the store may have something for us though nothing happens until then
+        self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self.directories: dict[WorkflowId, str] = {}
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes the selector when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
@@ -100,7 +104,39 @@ class Runner:
         if client.stops_now:
             client.stops_now = False
             if client.workflow not in self.desk.wanted:
-                self.jobs.stop(client.workflow)
+                self.stop_workflow(client.workflow)
+        if client.asks_to_look:
+            client.asks_to_look = False
+            self.look()
+
+    def stop_workflow(self, workflow: WorkflowId) -> None:
+        """Ends the jobs of a workflow, and of those that run in place of its jobs."""
+        self.jobs.stop(workflow)
+        marks = {mark(self.mark, job.lease.id) for job in self.jobs.running.values() if job.lease.workflow == workflow}
+        for client in self.desk.clients.values():
+            if client.mark in marks and client.workflow and client.workflow != workflow:
+                client.wants_more = False
+                self.stop_workflow(client.workflow)
+
+    def look(self) -> None:
+        """Somebody has changed the store: attempts may have to end, others may begin."""
+        self.dry = False
+        with contextlib.suppress(HeadwayError):
+            self.end(dict(self.store.told(self.placeholder)))
+
+    def end(self, leases: Mapping[LeaseId, str]) -> None:
+        """Ends attempts that the store wants ended; what has not begun goes back to it."""
+        if not leases:
+            return
+        self.jobs.end(leases)
+        for lease in [lease for lease in self.at_hand if lease.id in leases]:
+            self.at_hand.remove(lease)
+            self.finished.append(Finish(lease.id, None, ended=time.time(), reason=leases[lease.id]))
+        ended = {mark(self.mark, lease) for lease in leases}
+        for client in self.desk.clients.values():
+            if client.mark in ended and client.workflow:
+                client.wants_more = False
+                self.stop_workflow(client.workflow)
 
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
@@ -108,7 +144,7 @@ class Runner:
         self.desk.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
-            self.jobs.stop(workflow)
+            self.stop_workflow(workflow)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
@@ -143,9 +179,15 @@ class Runner:
             return False
         if not client.wants_more and client.workflow in self.desk.wanted:
             return True  # others go on with it
-        if running or any(lease.workflow == client.workflow for lease in self.at_hand):
+        if any(lease.workflow == client.workflow for lease in self.at_hand):
             return False
-        return not client.wants_more or not (self.trouble or self.store.has_eligible(client.workflow))
+        if running and running > self.jobs.beside(client.workflow):
+            return False
+        if client.wants_more and (self.trouble or self.store.is_under_way(client.workflow)):
+            return False
+        if running:
+            self.jobs.dismiss(client.workflow)  # services end with what they serve
+        return not running
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -174,7 +216,7 @@ class Runner:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
         while self.at_hand and not self.trouble:
             lease, busy = self.at_hand[0], self.busy()
-            if busy and busy + lease.cores > self.desk.slots:
+            if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
             directory = self.directories.get(lease.workflow)
             if directory is None:
@@ -212,10 +254,14 @@ class Runner:
             self.last_beat = now
             with contextlib.suppress(HeadwayError):
                 self.store.beat(self.placeholder, time.time())
+            self.look()
 
     def is_due(self) -> bool:
         if self.trouble:
             return time.monotonic() >= self.again
+        if self.wake and time.time() >= self.wake:
+            self.wake = 0.0
+            self.dry = False
         if self.finished:
             if self.at_hand and self.busy() >= self.desk.slots:
                 return time.monotonic() - self.waiting_since >= PATIENCE
@@ -229,22 +275,34 @@ class Runner:
         here("exchange.before")
         if self.trouble:
             self.finished += self.strays()
-        leases = self.store.exchange(
-            self.placeholder,
-            self.finished,
-            max(free, 0),
-            self.desk.slots,
-            max(ahead, 0),
-            self.desk.wanted,
-            time.time(),
-        )
+        room = Room(max(free, 0), self.desk.slots, max(ahead, 0), *self.memory_left(), self.named_left())
+        answer = self.store.exchange(self.placeholder, self.finished, room, self.desk.wanted, time.time())
+        leases = answer.leases
         here("exchange.after")
         self.finished = []
         self.trouble = ""
         self.spool.settled()
         self.at_hand.extend(leases)
         self.dry = not leases
+        self.wake = answer.wake or 0.0
+        if answer.stops:
+            self.end(dict.fromkeys(answer.stops, "its workflow or node has failed"))
         self.desk.take_turns()
+
+    def memory_left(self) -> tuple[int, int]:
+        """Bytes that no job has asked for, and all there are: of this machine, or what clients say."""
+        there = self.desk.memory or self.memory
+        held = self.jobs.memory + sum(lease.memory for lease in self.at_hand)
+        return max(0, there - held), there
+
+    def named_left(self) -> dict[str, int]:
+        """What is left of each named resource."""
+        left = dict(self.desk.named)
+        if left:
+            for lease in [*(job.lease for job in self.jobs.running.values()), *self.at_hand]:
+                for name, count in lease.named:
+                    left[name] = left.get(name, 0) - count
+        return left
 
     def worry(self, trouble: str) -> None:
         """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""
@@ -277,6 +335,8 @@ class Runner:
             times.append(self.again)
         elif self.finished:
             times.append(self.waiting_since + PATIENCE)
+        if self.wake and self.desk.wanted:
+            times.append(time.monotonic() + max(0.0, self.wake - time.time()))
         if self.jobs.running or self.desk.clients:
             times.append(self.last_beat + BEAT + 0.1)
         if deadline:

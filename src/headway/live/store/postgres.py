@@ -7,29 +7,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from headway.engine.progress import Changes, Key, Node, Row
 from headway.engine.ready import Room
-from headway.engine.step import Changes, Row, step
+from headway.engine.step import step
 from headway.live.store import migration
+from headway.live.store.claims import Claims, Taken
 from headway.live.store.postgres_server import connected, explained, migrated
-from headway.live.store.shared import Shared, row
+from headway.live.store.shared import row
 from headway.live.store.statements import statements
-from headway.live.store.words import kept, said
-from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.live.store.words import kept
+from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
 
 _SQL = statements("postgresql")
-_Key = tuple[WorkflowId, JobId]
 
 
-class PostgresStore(Shared):
+class PostgresStore(Claims):
     """Every method is one transaction (READ COMMITTED). Jobs are locked in one order, so nobody waits in a circle.
 
     A connection that broke is an error to whoever uses it then; the next call makes a new one.
     """
 
     def __init__(self, url: str, migrations: Path = migration.FOLDER) -> None:
+        super().__init__()
         self._url = url
         self._migrations = migrations
         self._db = connected(url)
@@ -66,10 +68,17 @@ class PostgresStore(Shared):
                 directory=kept(new.directory),
                 digest=new.digest,
                 submitted=now,
+                special=int(new.special),
+                final=new.final,
+                what_next=new.what_next,
             )
             self._copy("copy_jobs", ((number, *values, 0, 0) for values in new.rows()))
             self._copy("copy_specs", ((number, *values) for values in new.specs()))
             self._copy("copy_arcs", ((number, parent, child, int(weak)) for parent, child, weak in new.arcs()))
+            self._copy("copy_nodes", ((number, *values, values[1], 0, 0) for values in new.nodes()))
+            self._copy("copy_groups", ((number, *values) for values in new.groups()))
+            for lane, category, most, named in new.lanes():
+                self._run("add_lane", workflow=number, lane=lane, category=category, most=most, named=named)
         return WorkflowId(number)
 
     def _copy(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -80,6 +89,7 @@ class PostgresStore(Shared):
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
         with self._transaction():
+            self._run("retry_nodes", workflow=workflow)
             return self._db.execute(_text("retry_failed"), {"workflow": workflow}).rowcount
 
     def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
@@ -91,47 +101,39 @@ class PostgresStore(Shared):
         self,
         placeholder: PlaceholderId,
         finished: Sequence[Finish],
-        free: int,
-        slots: int,
-        ahead: int,
+        room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
-    ) -> list[Lease]:
+    ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
         while True:
             with contextlib.suppress(_MovedError), self._transaction():
-                if finished:
-                    self._finish(finished, now)
-                return self._leases(placeholder, Room(free, slots, ahead), workflows, now)
+                changes = self._finish(finished, now) if finished else None
+                return self._given(placeholder, room, workflows, changes, now)
 
     def _leases(
-        self, placeholder: PlaceholderId, room: Room, workflows: Sequence[WorkflowId], now: Seconds
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
     ) -> list[Lease]:
-        """Eligible jobs that nobody else is taking just now; it waits for nobody."""
-        leases: list[Lease] = []
-        for workflow in workflows:
-            if not room.most:
-                break
-            candidates = self._run("eligible", workflow=workflow, most=room.most)
-            taken = room.take([(found, found[3]) for found in candidates])
-            if taken:
-                jobs, numbers = [found[0] for found, _ in taken], [found[2] + 1 for found, _ in taken]
-                ids = dict(
-                    self._run("lease", workflow=workflow, jobs=jobs, numbers=numbers, placeholder=placeholder, now=now)
-                )
-                leases += [
-                    Lease(LeaseId(ids[job]), workflow, JobId(job), said(name), attempts + 1, cores, spec, time, final)
-                    for (job, name, attempts, _, time, spec, final), cores in taken
-                ]
-        return leases
+        ids = dict(
+            self._run(
+                "lease",
+                workflow=workflow,
+                jobs=[one.job for one in taken],
+                numbers=[one.attempts + 1 for one in taken],
+                steps=[one.step for one in taken],
+                placeholder=placeholder,
+                now=now,
+            )
+        )
+        return [one.lease(LeaseId(ids[one.job]), workflow) for one in taken]
 
     def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
         """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
         rehearsal = _Rehearsal(self, finished)
-        step(rehearsal, finished)
+        step(rehearsal, finished, now)
         keys = list(rehearsal.used)
         locked = self._run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys]) if keys else []
-        changes = step(_Locked(rehearsal, locked), finished)
+        changes = step(_Locked(self, rehearsal, locked), finished, now)
         ended, rows = changes.ended, list(changes.rows.values())
         if ended:
             self._run(
@@ -155,6 +157,8 @@ class PostgresStore(Shared):
             )
         for workflow, parent in changes.spent:
             self._run("spend", workflow=workflow, parent=parent)
+        if changes.nodes or changes.aborts:
+            self._consequences(changes, now)
         if changes.refused:
             self._refuse(changes.refused, now)
         return changes
@@ -169,10 +173,12 @@ class _Rehearsal:
 
     def __init__(self, store: PostgresStore, finished: Sequence[Finish]) -> None:
         self._store = store
-        self._rows: dict[_Key, Row] = {}
-        self.jobs: dict[LeaseId, _Key] = {}
-        self.arcs: dict[_Key, list[tuple[_Key, bool]]] = {}
-        self.used: set[_Key] = set()  # what the step looked at
+        self._rows: dict[Key, Row] = {}
+        self.jobs: dict[LeaseId, Key] = {}
+        self.arcs: dict[Key, list[tuple[Key, bool]]] = {}
+        self.processes: dict[Key, list[Key]] = {}
+        self._nodes: dict[Key, Node] = {}
+        self.used: set[Key] = set()  # what the step looked at
         for *values, lease in store._run("leased", leases=[finish.lease for finish in finished]):
             self.jobs[lease] = self._seen(values)
         parents: dict[WorkflowId, list[JobId]] = {}
@@ -183,7 +189,7 @@ class _Rehearsal:
         for workflow, jobs in parents.items():
             self._load(workflow, jobs)
 
-    def _seen(self, values: Sequence[Any]) -> _Key:
+    def _seen(self, values: Sequence[Any]) -> Key:
         key = (WorkflowId(values[0]), JobId(values[1]))
         if key not in self._rows:
             self._rows[key] = row(values)
@@ -209,6 +215,23 @@ class _Rehearsal:
         self.used.update(key for key, _ in arcs)
         return [(self._rows[key], weak) for key, weak in arcs]
 
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        key = self._seen(self._store._run("job", workflow=workflow, job=job)[0])
+        self.used.add(key)
+        return self._rows[key]
+
+    def node(self, row: Row) -> Node:
+        """As it is before its job is locked: good enough to learn what a step touches."""
+        if row.key not in self._nodes:
+            self._nodes[row.key] = self._store._node(row.workflow, row.job)
+        return self._nodes[row.key]
+
+    def parts(self, owner: Row) -> Sequence[Row]:
+        found = self._store._run("parts", workflow=owner.workflow, owner=owner.job)
+        self.processes[owner.key] = [self._seen(values) for values in found]
+        self.used.update(self.processes[owner.key])
+        return [self._rows[key] for key in self.processes[owner.key]]
+
     def next_arrival(self, workflow: WorkflowId) -> int:
         return 0
 
@@ -216,11 +239,14 @@ class _Rehearsal:
 class _Locked:
     """The rows that are locked, as they are now."""
 
-    def __init__(self, rehearsal: _Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, store: PostgresStore, rehearsal: _Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
+        self._store = store
+        self._nodes: dict[Key, Node] = {}
         self._jobs = rehearsal.jobs
         self._arcs = rehearsal.arcs
-        self._rows = {(values[0], values[1]): row(values[:9]) for values in locked}
-        self._arrival = locked[0][9] if locked else 0
+        self._processes = rehearsal.processes
+        self._rows = {(values[0], values[1]): row(values[:10]) for values in locked}
+        self._arrival = locked[0][10] if locked else 0
 
     def leased(self, lease: LeaseId) -> Row | None:
         key = self._jobs.get(lease)
@@ -230,6 +256,24 @@ class _Locked:
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
         try:
             return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
+        except KeyError:
+            raise _MovedError from None
+
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        try:
+            return self._rows[workflow, job]
+        except KeyError:
+            raise _MovedError from None
+
+    def node(self, row: Row) -> Node:
+        """Whoever changes a node has its job locked, as we have now."""
+        if row.key not in self._nodes:
+            self._nodes[row.key] = self._store._node(row.workflow, row.job)
+        return self._nodes[row.key]
+
+    def parts(self, owner: Row) -> Sequence[Row]:
+        try:
+            return [self._rows[key] for key in self._processes[owner.key]]
         except KeyError:
             raise _MovedError from None
 

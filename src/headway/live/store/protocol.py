@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.engine.ready import Room
+from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -47,13 +48,14 @@ class Progress(Protocol):
         self,
         placeholder: PlaceholderId,
         finished: Sequence[Finish],
-        free: int,
-        slots: int,
-        ahead: int,
+        room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
-    ) -> list[Lease]:
+    ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
+
+    def resume(self, workflow: WorkflowId) -> None:
+        """A workflow is run again: what ended it early does not count any more."""
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
@@ -63,6 +65,9 @@ class Progress(Protocol):
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
+
+    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
+        """Attempts of a placeholder that are to end, and why."""
 
     def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It ends, and gives back what it holds."""
@@ -97,6 +102,12 @@ class Looking(Protocol):
 
     def has_eligible(self, workflow: WorkflowId) -> bool:
         """Whether some job of a workflow may run now."""
+
+    def is_under_way(self, workflow: WorkflowId) -> bool:
+        """Whether something of a workflow runs or could: services do not count."""
+
+    def returned(self, workflow: WorkflowId) -> int | None:
+        """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""
 
     def events(self, after: int = 0) -> list[Event]:
         """What happened out of the ordinary since that event."""

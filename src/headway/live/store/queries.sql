@@ -1,19 +1,21 @@
 -- The statements of the store. A line that ends in "-- sqlite" or "-- postgresql" is for that database only.
 
 -- name: add_workflow
-INSERT INTO workflows (name, source, directory, digest, submitted
+INSERT INTO workflows (name, source, directory, digest, submitted, special, final, what_next
     , arrivals -- sqlite
-) VALUES (:name, :source, :directory, :digest, :submitted
+) VALUES (:name, :source, :directory, :digest, :submitted, :special, :final, :what_next
     , :arrivals -- sqlite
 )
 RETURNING id -- postgresql
 
 -- name: add_job
-INSERT INTO jobs (workflow, job, milestone, state, rank, arrival, waiting_for, tries, attempts, retries, cores)
-VALUES (:workflow, :job, :milestone, :state, :rank, :arrival, :waiting_for, 0, 0, :retries, :cores)
+INSERT INTO jobs
+(workflow, job, kind, state, rank, arrival, waiting_for, tries, attempts, retries, cores, lane, memory)
+VALUES (:workflow, :job, :kind, :state, :rank, :arrival, :waiting_for, 0, 0, :retries, :cores, :lane, :memory)
 
 -- name: copy_jobs
-COPY jobs (workflow, job, milestone, state, rank, arrival, waiting_for, retries, cores, tries, attempts) FROM STDIN
+COPY jobs (workflow, job, kind, state, rank, arrival, waiting_for, retries, cores, lane, memory, tries, attempts)
+FROM STDIN
 
 -- name: add_spec
 INSERT INTO specs (workflow, job, name, time, seconds, spec) VALUES (:workflow, :job, :name, :time, :seconds, :spec)
@@ -27,22 +29,60 @@ INSERT INTO arcs (workflow, parent, child, weak) VALUES (:workflow, :parent, :ch
 -- name: copy_arcs
 COPY arcs (workflow, parent, child, weak) FROM STDIN
 
+-- name: add_node
+INSERT INTO nodes (workflow, job, step, begins, rules, parts, owner, late, parts_left, parts_failed)
+VALUES (:workflow, :job, :begins, :begins, :rules, :parts, :owner, :late, 0, 0)
+
+-- name: copy_nodes
+COPY nodes (workflow, job, begins, rules, parts, owner, late, step, parts_left, parts_failed) FROM STDIN
+
+-- name: add_lane
+INSERT INTO lanes (workflow, lane, category, most, named) VALUES (:workflow, :lane, :category, :most, :named)
+
+-- name: add_group
+INSERT INTO job_groups (workflow, place, path, first, last) VALUES (:workflow, :place, :path, :first, :last)
+
+-- name: copy_groups
+COPY job_groups (workflow, place, path, first, last) FROM STDIN
+
 -- name: latest
 SELECT id, digest FROM workflows WHERE source = :source ORDER BY id DESC LIMIT 1
 
 -- name: counts
-SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND milestone = 0 GROUP BY state
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND kind IN (0, 2, 5, 6) GROUP BY state
 
 -- name: directory
 SELECT directory FROM workflows WHERE id = :workflow
 
+-- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = 1, tries = 0 WHERE workflow = :workflow AND state = 4
+UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
+WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
+
+-- name: retry_nodes
+UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0,
+    step = begins, not_before = NULL
+WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
+    AND j.state = 4 AND j.kind NOT IN (3, 5))
+
+-- A workflow goes on: what a job had ended of it may run again, and the final job waits once more.
+-- name: unhalt
+UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
+
+-- name: reset_final
+UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
+WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
+    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2, 6))
+
+-- name: reset_services
+UPDATE jobs SET state = 1, tries = 0
+WHERE workflow = :workflow AND kind IN (4, 6) AND state IN (3, 4) AND EXISTS (SELECT 1 FROM jobs o
+    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2))
 
 -- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
 -- name: leased
-SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.milestone, j.lease, j.arrival
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
     , w.arrivals -- sqlite
     , a.id -- postgresql
 FROM attempts a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.job
@@ -52,7 +92,7 @@ WHERE a.id = ANY(CAST(:leases AS bigint[])) -- postgresql
 
 -- The jobs that wait for one (SQLite) or for some of a workflow (PostgreSQL).
 -- name: children
-SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.milestone, j.lease, j.arrival, a.weak
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off, a.weak
     , a.parent -- postgresql
 FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.child
 WHERE a.workflow = :workflow AND a.weak < 2
@@ -62,7 +102,7 @@ ORDER BY a.parent, a.child
 
 -- PostgreSQL: locks jobs, all in one order, and reads them as they are once locked; with a block of arrivals.
 -- name: lock
-SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.milestone, j.lease, j.arrival,
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off,
     (SELECT nextval('arrivals'))
 FROM unnest(CAST(:workflows AS bigint[]), CAST(:jobs AS bigint[])) AS u(workflow, job)
     JOIN jobs j ON j.workflow = u.workflow AND j.job = u.job
@@ -87,6 +127,99 @@ FROM unnest(CAST(:state AS integer[]), CAST(:waiting_for AS bigint[]), CAST(:tri
     AS c(state, waiting_for, tries, arrival, workflow, job) -- postgresql
 WHERE j.workflow = c.workflow AND j.job = c.job -- postgresql
 
+-- name: node
+SELECT step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late FROM nodes
+WHERE workflow = :workflow AND job = :job
+
+-- name: job
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off FROM jobs j
+WHERE j.workflow = :workflow AND j.job = :job
+
+-- name: parts
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
+FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow AND n.owner = :owner ORDER BY j.job
+
+-- name: change_node
+UPDATE nodes SET step = :step, result = :result, pre_result = :pre_result, not_before = :not_before,
+    parts_left = :parts_left, parts_failed = :parts_failed WHERE workflow = :workflow AND job = :job
+
+-- name: grow
+UPDATE jobs SET memory = CAST(memory * :factor AS bigint) WHERE workflow = :workflow AND job = :job
+
+-- name: halt
+UPDATE workflows SET halted = 1, returns = :returns WHERE id = :workflow
+
+-- name: running
+SELECT lease FROM jobs WHERE workflow = :workflow AND state = 2 AND lease IS NOT NULL
+
+-- name: stop
+UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop IS NULL
+
+-- name: told_to_stop
+SELECT j.lease, a.stop FROM jobs j JOIN attempts a ON a.id = j.lease
+WHERE j.state = 2 AND a.placeholder = :placeholder AND a.stop IS NOT NULL ORDER BY j.lease
+
+-- name: add_doubt
+INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
+
+-- name: traits
+SELECT special, final FROM workflows WHERE id = :workflow
+
+-- name: lanes
+SELECT lane, category, most, named FROM lanes WHERE workflow = :workflow
+
+-- PostgreSQL: one placeholder at a time counts what runs in a workflow's lanes.
+-- name: lock_lanes
+SELECT 1 -- sqlite
+SELECT 1 FROM lanes WHERE workflow = :workflow FOR UPDATE -- postgresql
+
+-- name: running_lanes
+SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 2 AND lane > 0 GROUP BY lane
+
+-- name: halted
+SELECT halted, returns FROM workflows WHERE id = :workflow
+
+-- name: wake
+UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END
+WHERE workflow = :workflow AND state = 5 AND job IN (
+    SELECT job FROM nodes WHERE workflow = :workflow AND not_before <= :now)
+
+-- name: next_wake
+SELECT MIN(not_before) FROM nodes WHERE workflow = :workflow AND not_before > :now
+
+-- name: woken
+UPDATE nodes SET not_before = NULL WHERE workflow = :workflow AND not_before <= :now
+
+-- name: open
+UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :job
+
+-- name: open_parts
+UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
+    SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
+
+-- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count.
+-- name: under_way
+SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind <> 4)
+    OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
+        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4)))
+
+-- Jobs that wait, directly or not, for one that has failed.
+-- name: futile
+WITH RECURSIVE blocked (job) AS (
+    SELECT a.child FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
+    WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = 4
+    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = 0)
+SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
+
+-- name: call_final
+UPDATE jobs SET state = 1, waiting_for = 0 WHERE workflow = :workflow AND job = :job AND state = 0
+
+-- name: final
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND j.job = :job AND j.state = 1
+
 -- name: spend
 UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
 
@@ -95,11 +228,11 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
 
 -- The next jobs by the index of eligible ones, and only then what there is to know of them.
 -- name: eligible
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
-WHERE j.workflow = :workflow AND j.state = 1 ORDER BY j.rank, j.arrival, j.job LIMIT :most -- sqlite
-FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries FROM jobs -- postgresql
-    WHERE workflow = :workflow AND state = 1 -- postgresql
+WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = 1 ORDER BY j.rank, j.arrival, j.job LIMIT :most -- sqlite
+FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memory, kind FROM jobs -- postgresql
+    WHERE workflow = :workflow AND lane = :lane AND state = 1 -- postgresql
     ORDER BY rank, arrival, job LIMIT :most FOR UPDATE SKIP LOCKED) AS j -- postgresql
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job ORDER BY j.rank, j.arrival, j.job -- postgresql
 
@@ -107,12 +240,13 @@ FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries FROM 
 SELECT COALESCE(MAX(id), 0) FROM attempts
 
 -- name: lease
-INSERT INTO attempts (id, workflow, job, number, placeholder, leased) -- sqlite
-VALUES (:id, :workflow, :job, :number, :placeholder, :now) -- sqlite
+INSERT INTO attempts (id, workflow, job, number, placeholder, leased, step) -- sqlite
+VALUES (:id, :workflow, :job, :number, :placeholder, :now, :step) -- sqlite
 WITH new AS ( -- postgresql
-    INSERT INTO attempts (workflow, job, number, placeholder, leased) -- postgresql
-    SELECT :workflow, job, number, :placeholder, :now -- postgresql
-    FROM unnest(CAST(:jobs AS bigint[]), CAST(:numbers AS bigint[])) WITH ORDINALITY AS u(job, number, place) -- postgresql
+    INSERT INTO attempts (workflow, job, number, placeholder, leased, step) -- postgresql
+    SELECT :workflow, job, number, :placeholder, :now, step -- postgresql
+    FROM unnest(CAST(:jobs AS bigint[]), CAST(:numbers AS bigint[]), CAST(:steps AS integer[])) -- postgresql
+        WITH ORDINALITY AS u(job, number, step, place) -- postgresql
     ORDER BY place RETURNING id, job, number), -- postgresql
 moved AS (UPDATE jobs j SET state = 2, lease = new.id, attempts = new.number -- postgresql
     FROM new WHERE j.workflow = :workflow AND j.job = new.job) -- postgresql
@@ -147,7 +281,7 @@ SELECT j.lease FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p
 WHERE j.state = 2 AND (CAST(:host AS text) IS NULL OR p.host = CAST(:host AS text)) ORDER BY j.lease
 
 -- name: has_eligible
-SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 LIMIT 1
+SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4 LIMIT 1
 
 -- name: attempt
 SELECT workflow, job, ended, exit_code FROM attempts WHERE id = :lease
@@ -165,12 +299,15 @@ SELECT id, time, kind, workflow, job, text FROM events WHERE id > :after ORDER B
 
 -- name: jobs
 SELECT j.job, s.name, j.state, j.rank, j.waiting_for, j.attempts
-FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job WHERE j.workflow = :workflow ORDER BY j.job
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND j.kind <> 3 ORDER BY j.job
 
 -- name: failures
-SELECT s.name, j.job, a.number, a.exit_code, a.reason FROM jobs j JOIN attempts a ON a.id = j.lease
+SELECT s.name, j.job, COALESCE(a.number, 0), COALESCE(a.exit_code, n.result), a.reason
+FROM jobs j LEFT JOIN attempts a ON a.id = j.lease
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.state = 4 ORDER BY j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.state = 4 AND j.kind <> 3 ORDER BY j.job
 
 -- name: attempts
 SELECT s.name, a.number, p.host, a.started, a.ended, a.exit_code, a.max_rss, a.cpu_seconds, a.reason

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from headway.engine.step import Changes, Row
+from headway.engine.progress import Changes, Node, Row
 from headway.live.store.protocol import Event, Standing
 from headway.live.store.words import kept, said
 from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
-from headway.model.states import State
+from headway.model.states import State, Step
 
 STATES = tuple(State)
 RUNNING = int(State.RUNNING)
@@ -19,7 +19,7 @@ RUNNING = int(State.RUNNING)
 
 def row(values: Sequence[Any]) -> Row:
     """A row as the rules see it; a lease counts only while its job runs."""
-    workflow, job, state, waiting_for, tries, retries, milestone, lease, arrival = values
+    workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off = values
     return Row(
         workflow,
         job,
@@ -27,10 +27,19 @@ def row(values: Sequence[Any]) -> Row:
         waiting_for,
         tries,
         retries,
-        bool(milestone),
+        kind,
         lease if state == RUNNING else None,
         arrival,
+        bool(off),
     )
+
+
+def node(values: Sequence[Any]) -> Node:
+    """What a job has beyond its row."""
+    from headway.live.rules import read
+
+    step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late = values
+    return Node(read(rules), Step(step), result, pre_result, not_before, parts, parts_left, parts_failed, owner, late)
 
 
 class Shared:

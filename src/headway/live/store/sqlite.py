@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.engine.progress import Changes, Node, Row
 from headway.engine.ready import Room
-from headway.engine.step import Changes, Row, step
+from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
-from headway.live.store.shared import Shared, row
+from headway.live.store.claims import Claims, Taken
+from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated
 from headway.live.store.statements import statements
-from headway.live.store.words import kept, said
-from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.live.store.words import kept
+from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
@@ -27,13 +29,14 @@ _TEXT = {name: statement.text for name, statement in _SQL.items()}
 __all__ = ["SqliteStore", "create"]
 
 
-class SqliteStore(Shared):
+class SqliteStore(Claims):
     """Every method is one transaction. Durable means: survives the death of every process (WAL, synchronous NORMAL).
 
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
     """
 
     def __init__(self, path: Path | None, sync: str = "normal", migrations: Path = migration.FOLDER) -> None:
+        super().__init__()
         self.path = path
         self._name = "the store in memory" if path is None else str(path)
         if path is not None:
@@ -79,16 +82,23 @@ class SqliteStore(Shared):
         with self._transaction():
             number = self._db.execute(
                 _TEXT["add_workflow"],
-                (kept(new.name), kept(new.source), kept(new.directory), new.digest, now, new.arrivals),
+                (
+                    *(kept(new.name), kept(new.source), kept(new.directory), new.digest, now),
+                    *(new.special, new.final, new.what_next, new.arrivals),
+                ),
             ).lastrowid
             self._db.executemany(_TEXT["add_job"], ((number, *values) for values in new.rows()))
             self._db.executemany(_TEXT["add_spec"], ((number, *values) for values in new.specs()))
             self._db.executemany(_TEXT["add_arc"], ((number, *arc) for arc in new.arcs()))
+            self._db.executemany(_TEXT["add_node"], ((number, *values) for values in new.nodes()))
+            self._db.executemany(_TEXT["add_lane"], ((number, *values) for values in new.lanes()))
+            self._db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
         return WorkflowId(number or 0)
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
         with self._transaction():
+            self._db.execute(_TEXT["retry_nodes"], (workflow,))
             return self._db.execute(_TEXT["retry_failed"], (workflow,)).rowcount
 
     def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
@@ -100,44 +110,30 @@ class SqliteStore(Shared):
         self,
         placeholder: PlaceholderId,
         finished: Sequence[Finish],
-        free: int,
-        slots: int,
-        ahead: int,
+        room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
-    ) -> list[Lease]:
+    ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
-        leases: list[Lease] = []
-        room = Room(free, slots, ahead)
         with self._transaction():
-            if finished:
-                self._finish(finished, now)
-            for workflow in workflows:
-                if not room.most:
-                    break
-                candidates = self._db.execute(_TEXT["eligible"], (workflow, room.most)).fetchall()
-                taken = room.take([(found, found[3]) for found in candidates])
-                if taken:
-                    leases += self._leases(placeholder, workflow, taken, now)
-        return leases
+            changes = self._finish(finished, now) if finished else None
+            return self._given(placeholder, room, workflows, changes, now)
 
     def _leases(
-        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[tuple[Any, int]], now: Seconds
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
     ) -> list[Lease]:
         (last,) = self._db.execute(_TEXT["last_lease"]).fetchone()
-        leases = [
-            Lease(LeaseId(last + at), workflow, JobId(job), said(name), attempts + 1, cores, spec, time, bool(final))
-            for at, ((job, name, attempts, _, time, spec, final), cores) in enumerate(taken, 1)
-        ]
+        leases = [one.lease(LeaseId(last + at), workflow) for at, one in enumerate(taken, 1)]
         self._db.executemany(
-            _TEXT["lease"], [(lease.id, workflow, lease.job, lease.attempt, placeholder, now) for lease in leases]
+            _TEXT["lease"],
+            [(lease.id, workflow, lease.job, lease.attempt, placeholder, now, lease.step) for lease in leases],
         )
         self._db.executemany(_TEXT["take"], [(lease.id, lease.attempt, workflow, lease.job) for lease in leases])
         return leases
 
     def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
         rows = _Rows(self._db)
-        changes = step(rows, finished)
+        changes = step(rows, finished, now)
         many = self._db.executemany
         if changes.ended:
             many(
@@ -155,6 +151,8 @@ class SqliteStore(Shared):
             many(_TEXT["spend"], changes.spent)
         if rows.given:
             many(_TEXT["set_arrivals"], [(rows.arrivals[workflow], workflow) for workflow in rows.given])
+        if changes.nodes or changes.aborts:
+            self._consequences(changes, now)
         if changes.refused:
             self._refuse(changes.refused, now)
         return changes
@@ -166,6 +164,7 @@ class _Rows:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._seen: dict[tuple[int, int], Row] = {}
+        self._nodes: dict[tuple[int, int], Node] = {}
         self.arrivals: dict[WorkflowId, int] = {}
         self.given: set[WorkflowId] = set()  # workflows where a job has become eligible
 
@@ -176,9 +175,28 @@ class _Rows:
         key = values[:2]
         found = self._seen.get(key)
         if found is None:
-            self.arrivals.setdefault(values[0], values[9])
-            found = self._seen[key] = row(values[:9])
+            self.arrivals.setdefault(values[0], values[10])
+            found = self._seen[key] = row(values[:10])
         return found if found.lease == lease else None
+
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        return self._row(self._db.execute(_TEXT["job"], (workflow, job)).fetchone())
+
+    def node(self, row: Row) -> Node:
+        found = self._nodes.get(row.key)
+        if found is None:
+            found = self._nodes[row.key] = node(self._db.execute(_TEXT["node"], row.key).fetchone())
+        return found
+
+    def parts(self, owner: Row) -> Sequence[Row]:
+        return [self._row(values) for values in self._db.execute(_TEXT["parts"], owner.key).fetchall()]
+
+    def _row(self, values: Sequence[Any]) -> Row:
+        key = (values[0], values[1])
+        found = self._seen.get(key)
+        if found is None:
+            found = self._seen[key] = row(values)
+        return found
 
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
         found: list[tuple[Row, bool]] = []
@@ -186,8 +204,8 @@ class _Rows:
             key = values[:2]
             child = self._seen.get(key)
             if child is None:
-                child = self._seen[key] = row(values[:9])
-            found.append((child, values[9] == 1))
+                child = self._seen[key] = row(values[:10])
+            found.append((child, values[10] == 1))
         return found
 
     def next_arrival(self, workflow: WorkflowId) -> int:

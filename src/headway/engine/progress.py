@@ -1,0 +1,125 @@
+"""What the rules of progress look at and change: rows of jobs, and the nodes behind those that have rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
+from headway.model.states import TRANSITIONS, Kind, State, Step
+
+if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
+    from headway.model.job import Rules
+
+Key = tuple[WorkflowId, JobId]
+
+
+@dataclass(slots=True)
+class Row:
+    """What the rules look at and change of one job."""
+
+    workflow: WorkflowId
+    job: JobId
+    state: State
+    waiting_for: int  # parents that are not done
+    tries: int  # attempts that count: started and not given back
+    retries: int  # tries beyond the first that it may have
+    kind: int  # model.states.Kind
+    lease: LeaseId | None = None
+    arrival: int = 0  # when it became eligible, in order
+    off: bool = False  # its user has disabled it
+
+    def to(self, state: State) -> None:
+        """Moves on; a way that the table does not have is a bug here, not an input to judge."""
+        if (self.state, state) not in TRANSITIONS:
+            raise AssertionError(f"no way from {self.state.name} to {state.name}")
+        self.state = state
+
+    def ready(self) -> None:
+        """May run, as far as it depends on others."""
+        self.to(State.DISABLED if self.off else State.ELIGIBLE)
+
+    @property
+    def key(self) -> Key:
+        return self.workflow, self.job
+
+
+@dataclass(slots=True)
+class Node:
+    """What a job has beyond one command: steps, rules, and processes of its own."""
+
+    rules: Rules
+    step: Step = Step.MAIN
+    result: int | None = None  # how its main step ended, or the first of its processes that failed
+    pre_result: int | None = None
+    not_before: Seconds | None = None
+    parts: int = 0  # processes of its own
+    parts_left: int = 0
+    parts_failed: int = 0
+    owner: JobId | None = None  # the node that this is a process of
+    late: JobId | None = None  # the early release that this one comes after
+
+
+class Rows(Protocol):
+    """The rows of the store, as they are inside the transaction."""
+
+    def leased(self, lease: LeaseId) -> Row | None:
+        """The job that this lease is for; None if the lease is stale."""
+
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        """A job by its place."""
+
+    def node(self, row: Row) -> Node:
+        """What there is beyond its row."""
+
+    def parts(self, row: Row) -> Sequence[Row]:
+        """The processes of a node."""
+
+    def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
+        """The jobs that wait for this one, and whether they only wait for its end (a weak arc, not spent)."""
+
+    def next_arrival(self, workflow: WorkflowId) -> int:
+        """Numbers in order: who became eligible first."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a step changed: rows to write, and finishes to record or to refuse."""
+
+    rows: dict[Key, Row] = field(default_factory=dict)
+    nodes: dict[Key, Node] = field(default_factory=dict)
+    ended: list[Finish] = field(default_factory=list)
+    refused: list[Finish] = field(default_factory=list)
+    spent: list[Key] = field(default_factory=list)  # jobs whose weak arcs count no second time
+    stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
+    aborts: dict[WorkflowId, int | None] = field(
+        default_factory=dict
+    )  # workflows that end, what they return
+    doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
+
+
+def settle(rows: Rows, row: Row, changes: Changes) -> None:
+    """A job is done, or has failed for good: whoever waits for that is told."""
+    _release(rows, row, changes)
+    if row.state is State.FAILED:
+        changes.spent.append(row.key)
+
+
+def _release(rows: Rows, ended: Row, changes: Changes) -> None:
+    """Counts an end down in all that wait for it; milestones that thereby wait no more end at once."""
+    stack = [ended]
+    while stack:
+        row = stack.pop()
+        for child, weak in rows.children(row):
+            if row.state is State.FAILED and not weak:
+                continue
+            child = changes.rows.setdefault(child.key, child)
+            child.waiting_for -= 1
+            if child.waiting_for == 0 and child.state is State.WAITING:
+                if child.kind == Kind.MILESTONE:
+                    child.to(State.DONE)
+                    stack.append(child)
+                else:
+                    child.ready()
+                    child.arrival = rows.next_arrival(child.workflow)

@@ -1,0 +1,257 @@
+"""How jobs are given to placeholders, the same in every database: by lane and rank, node by node and step by step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from headway.engine.progress import Changes, Node
+from headway.engine.ready import Candidate, Lane, Room
+from headway.live.store.shared import Shared, node
+from headway.live.store.words import kept, said
+from headway.model.messages import Answer, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.states import Kind, State, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What of a workflow does not change: whether it is more than jobs and arcs, its last job, and its lanes."""
+
+    special: bool
+    final: JobId | None = None
+    lanes: dict[int, Lane] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Taken:
+    """A job that a placeholder gets."""
+
+    job: JobId
+    name: str
+    attempts: int
+    cores: int
+    time: Seconds | None
+    spec: str
+    final: bool
+    memory: int = 0
+    kind: int = 0
+    step: int = 0
+    named: tuple[tuple[str, int], ...] = ()
+
+    def lease(self, number: LeaseId, workflow: WorkflowId) -> Lease:
+        return Lease(
+            number,
+            workflow,
+            self.job,
+            said(self.name),
+            self.attempts + 1,
+            self.cores,
+            self.spec,
+            self.time,
+            bool(self.final),
+            self.memory,
+            self.named,
+            self.step,
+            self.kind,
+        )
+
+
+def _taken(found: Sequence[Any], cores: int, named: tuple[tuple[str, int], ...] = ()) -> Taken:
+    job, name, attempts, _, time, spec, final, memory, kind, *_ = found
+    return Taken(job, name, attempts, cores, time, spec, final, memory, kind, named=named)
+
+
+class Claims(Shared):
+    """The part of an exchange that gives jobs out."""
+
+    def __init__(self) -> None:
+        self._known: dict[WorkflowId, Traits] = {}
+
+    def _leases(
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
+    ) -> list[Lease]:
+        """Writes down who has these jobs now."""
+        raise NotImplementedError
+
+    def _traits(self, workflow: WorkflowId) -> Traits:
+        traits = self._known.get(workflow)
+        if traits is None:
+            ((special, final),) = self._run("traits", workflow=workflow) or [(0, None)]
+            lanes = {}
+            if special:
+                for lane, category, most, named in self._run("lanes", workflow=workflow):
+                    pairs = tuple((name, count) for name, count in json.loads(named))
+                    lanes[lane] = Lane(None if category is None else said(category), most, pairs)
+            traits = self._known[workflow] = Traits(bool(special), final, lanes)
+        return traits
+
+    def _given(
+        self,
+        placeholder: PlaceholderId,
+        room: Room,
+        workflows: Sequence[WorkflowId],
+        changes: Changes | None,
+        now: Seconds,
+    ) -> Answer:
+        """The answer of an exchange, once what has ended is written."""
+        leases: list[Lease] = []
+        wake: Seconds | None = None
+        for workflow in workflows:
+            if not room.most:
+                break
+            traits = self._traits(workflow)
+            if not traits.special:
+                found = self._run("eligible", workflow=workflow, lane=0, most=room.most)
+                taken = room.take([Candidate(one, one[3], one[7]) for one in found])
+                if taken:
+                    jobs = [_taken(one, cores) for one, cores in taken]
+                    leases += self._leases(placeholder, workflow, jobs, now)
+                continue
+            more, due = self._special(placeholder, room, workflow, traits, now)
+            leases += more
+            if due is not None:
+                wake = due if wake is None else min(wake, due)
+        return Answer(leases, wake, tuple(changes.stops) if changes is not None else ())
+
+    def _special(
+        self, placeholder: PlaceholderId, room: Room, workflow: WorkflowId, traits: Traits, now: Seconds
+    ) -> tuple[list[Lease], Seconds | None]:
+        """The same where there are nodes, lanes or a final job; and when what was put off may run."""
+        leases: list[Lease] = []
+        wake = None
+        ((halted, _),) = self._run("halted", workflow=workflow)
+        if not halted:
+            self._run("wake", workflow=workflow, now=now)
+            self._run("woken", workflow=workflow, now=now)
+            while room.most:
+                jobs, opened = self._taken(room, workflow, traits)
+                if jobs:
+                    leases += self._leases(placeholder, workflow, jobs, now)
+                if not opened:
+                    break
+            ((wake,),) = self._run("next_wake", workflow=workflow, now=now)
+        if traits.final is not None and not leases and room.most:
+            leases += self._last(placeholder, room, workflow, traits.final, halted, now)
+        return leases, wake
+
+    def _taken(self, room: Room, workflow: WorkflowId, traits: Traits) -> tuple[list[Taken], bool]:
+        """What is taken of the next jobs over all lanes; and whether a node was opened, whose processes come next."""
+        candidates = self._candidates(room, workflow, traits)
+        running: dict[str, int] = {}
+        if traits.lanes:
+            for lane, count in self._run("running_lanes", workflow=workflow):
+                category = traits.lanes[lane].category
+                if category is not None:
+                    running[category] = running.get(category, 0) + count
+        jobs, opened = list[Taken](), False
+        for (lane, one), cores in room.take(candidates, traits.lanes, running):
+            taken = _taken(one, cores, traits.lanes[lane].named if lane else ())
+            if taken.kind >= Kind.NODE:
+                own = self._node(workflow, taken.job)
+                if own.parts and own.step is Step.MAIN:
+                    self._open(workflow, taken.job, one[10])
+                    opened = True
+                    continue
+                self._prepare(workflow, taken, own)
+            jobs.append(taken)
+        return jobs, opened
+
+    def _candidates(self, room: Room, workflow: WorkflowId, traits: Traits) -> list[Candidate[tuple[int, Any]]]:
+        if traits.lanes:
+            self._run("lock_lanes", workflow=workflow)
+        found: list[tuple[Any, int]] = []
+        for lane in (0, *traits.lanes):
+            found += [(one, lane) for one in self._run("eligible", workflow=workflow, lane=lane, most=room.most)]
+        if traits.lanes:
+            found.sort(key=lambda pair: (pair[0][9], pair[0][10], pair[0][0]))  # rank, arrival, place
+        return [Candidate((lane, one), one[3], one[7], lane) for one, lane in found]
+
+    def _open(self, workflow: WorkflowId, job: JobId, arrival: int) -> None:
+        """A node's processes may run: it is in their hands now."""
+        self._run("open", workflow=workflow, job=job)
+        self._run("open_parts", workflow=workflow, job=job, arrival=arrival)
+        own = self._node(workflow, job)
+        own.parts_left, own.parts_failed, own.result = own.parts, 0, None
+        self._write_node(workflow, job, own)
+
+    def _last(
+        self, placeholder: PlaceholderId, room: Room, workflow: WorkflowId, final: JobId, halted: int, now: Seconds
+    ) -> list[Lease]:
+        """The final job, if nothing else of the workflow can run any more."""
+        found = self._run("final", workflow=workflow, job=final)
+        if not found:
+            if self._run("under_way", workflow=workflow, halted=halted):
+                return []
+            self._run("call_final", workflow=workflow, job=final)
+            found = self._run("final", workflow=workflow, job=final)
+        jobs = []
+        for one, cores in room.take([Candidate(one, one[3], one[7]) for one in found]):
+            taken = _taken(one, cores)
+            self._prepare(workflow, taken, self._node(workflow, taken.job))
+            jobs.append(taken)
+        return self._leases(placeholder, workflow, jobs, now) if jobs else []
+
+    # --- nodes -----------------------------------------------------------------------------------------------------
+
+    def _node(self, workflow: WorkflowId, job: JobId) -> Node:
+        return node(self._run("node", workflow=workflow, job=job)[0])
+
+    def _write_node(self, workflow: WorkflowId, job: JobId, own: Node) -> None:
+        self._run(
+            "change_node",
+            workflow=workflow,
+            job=job,
+            step=int(own.step),
+            result=own.result,
+            pre_result=own.pre_result,
+            not_before=own.not_before,
+            parts_left=own.parts_left,
+            parts_failed=own.parts_failed,
+        )
+
+    def _prepare(self, workflow: WorkflowId, taken: Taken, own: Node) -> None:
+        """What a node runs just now: its command as it is at this try, or one of its scripts."""
+        from headway.live.store.scripts import prepared
+
+        prepared(self, workflow, taken, own)
+
+    def _consequences(self, changes: Changes, now: Seconds) -> None:
+        """Writes what a step changed beyond rows: nodes, workflows that end, attempts that are to end, doubts."""
+        for (workflow, job), own in changes.nodes.items():
+            self._write_node(workflow, job, own)
+            row = changes.rows[workflow, job]
+            again = row.tries and row.state in (State.ELIGIBLE, State.LATER, State.DISABLED)
+            if again and own.rules.more_memory != 1.0:
+                self._run("grow", workflow=workflow, job=job, factor=own.rules.more_memory)
+        for workflow, returns in changes.aborts.items():
+            self._run("halt", workflow=workflow, returns=returns)
+            changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]
+        for lease in changes.stops:
+            self._run("stop", lease=lease, reason=kept("its workflow or node has failed"))
+        for (workflow, job), because in changes.doubts:
+            self._run("add_doubt", workflow=workflow, job=job, because=because)
+
+    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
+        """Attempts of a placeholder that are to end, and why."""
+        found = self._run("told_to_stop", placeholder=placeholder)
+        return [(LeaseId(lease), said(reason)) for lease, reason in found]
+
+    def resume(self, workflow: WorkflowId) -> None:
+        """A workflow is run again: what ended it early does not count any more."""
+        with self._transaction():
+            if self._traits(workflow).special:
+                self._run("unhalt", workflow=workflow)
+                self._run("reset_final", workflow=workflow)
+                self._run("reset_services", workflow=workflow)
+
+    def returned(self, workflow: WorkflowId) -> int | None:
+        """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""
+        found = self._run("halted", workflow=workflow)
+        return found[0][1] if found and found[0][0] else None
+
+    def is_under_way(self, workflow: WorkflowId) -> bool:
+        """Whether something of a workflow runs or could: services do not count."""
+        ((halted, _),) = self._run("halted", workflow=workflow)
+        return bool(self._run("under_way", workflow=workflow, halted=halted))

@@ -1,0 +1,97 @@
+"""What a node runs at its present step and try, put together when it is given to a placeholder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headway.engine.nodes import script_of
+from headway.engine.progress import Node
+from headway.engine.scripts import Facts, command_line
+from headway.live.spec import Spec
+from headway.live.store.words import said
+from headway.model.messages import WorkflowId
+from headway.model.states import Kind, State, Step
+
+if TYPE_CHECKING:
+    from headway.live.store.claims import Claims, Taken
+
+# What stands in a command for what is known only when it runs (formats.submit writes it there).
+DAG_STATUS = "\x02DAG_STATUS\x02"
+FAILED_COUNT = "\x02FAILED_COUNT\x02"
+
+
+def prepared(store: Claims, workflow: WorkflowId, taken: Taken, own: Node) -> None:
+    """Fills in what a taken node runs now."""
+    ((_, _, _, _, tries, retries, *_),) = store._run("job", workflow=workflow, job=taken.job)
+    taken.step = int(own.step)
+    taken.final = tries >= retries and (own.step is not Step.MAIN or own.rules.post is None)
+    if taken.kind == Kind.PART:
+        taken.final = False  # it is its node that fails
+    status = _Status(store, workflow)
+    script = script_of(own)
+    if script is None:
+        spec = Spec.read(taken.spec).at_try(tries)
+        if "\x02" in spec.command:
+            counted = spec.command.replace(DAG_STATUS, str(status.dag_status()))
+            spec = spec.with_command(counted.replace(FAILED_COUNT, str(status.count(State.FAILED))))
+        taken.spec = spec.text()
+    else:
+        taken.cores, taken.time, taken.named = min(1, taken.cores), None, ()
+        taken.spec = Spec(command_line(script.command, _facts(status, taken, own, tries, retries))).text()
+
+
+class _Status:
+    """How far a workflow is, counted when a script asks for it."""
+
+    def __init__(self, store: Claims, workflow: WorkflowId) -> None:
+        self._store = store
+        self.workflow = workflow
+
+    def count(self, *states: State) -> int:
+        counts = self._store.counts(self.workflow)
+        return sum(counts.get(state, 0) for state in states)
+
+    def dag_status(self) -> int:
+        """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it."""
+        ((halted, _),) = self._store._run("halted", workflow=self.workflow)
+        return 3 if halted else 2 if self.count(State.FAILED) else 0
+
+    def futile(self) -> int:
+        """Jobs that can never run: they wait for one that has failed."""
+        return len(self._store._run("futile", workflow=self.workflow))
+
+
+def _facts(status: _Status, taken: Taken, own: Node, tries: int, retries: int) -> Facts:
+    name = said(taken.name)
+    facts: Facts = {
+        "JOB": lambda: name,
+        "NODE": lambda: name,
+        "RETRY": lambda: tries,
+        "MAX_RETRIES": lambda: retries,
+        "DAGID": lambda: status.workflow,
+        "DAG_STATUS": status.dag_status,
+        "NODE_COUNT": lambda: status.count(*State),
+        "QUEUED_COUNT": lambda: status.count(State.RUNNING),
+        "DONE_COUNT": lambda: status.count(State.DONE),
+        "FAILED_COUNT": lambda: status.count(State.FAILED),
+        "FUTILE_COUNT": status.futile,
+    }
+    if own.step is not Step.POST:
+        return facts
+    result = -1004 if own.result is None else own.result
+    parts = max(1, own.parts)
+    failed = own.parts_failed if own.parts else int(result != 0)
+    codes = ",".join(["0"] * (parts - failed) + [str(result)] * failed)
+    facts |= {
+        "JOBID": lambda: f"{taken.job}.0",
+        "CLUSTERID": lambda: taken.job,
+        "JOB_COUNT": lambda: parts,
+        "JOB_ABORT_COUNT": lambda: 0,
+        "SUCCESS": lambda: result == 0,
+        "RETURN": lambda: result,
+        "EXIT_CODES": lambda: ",".join(sorted(set(codes.split(",")))),
+        "EXIT_CODE_LIST": lambda: codes,
+        "EXIT_CODE_COUNTS": lambda: ",".join(f"{c}:{codes.split(',').count(c)}" for c in sorted(set(codes.split(",")))),
+        "PRE_SCRIPT_RETURN": lambda: -1 if own.pre_result is None else own.pre_result,
+    }
+    return facts
