@@ -13,9 +13,10 @@ from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, LeaseId, WorkflowId
 from headway.model.states import State
 from tests.contracts.crew import Crew, flow, states
+from tests.contracts.past import PastContract
 
 
-class StoreContract:
+class StoreContract(PastContract):
     """`place` is what `opened` takes, for an empty store."""
 
     # --- submitting ------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from typing import Any
 
 from headway.engine.progress import Changes, Node
 from headway.engine.ready import Candidate, Lane, Room
-from headway.live.store.shared import Shared, node
+from headway.live.store.past import Past
+from headway.live.store.shared import node
 from headway.live.store.words import kept, said
 from headway.model.messages import Answer, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind, State, Step
@@ -63,7 +64,7 @@ def _taken(found: Sequence[Any], cores: int, named: tuple[tuple[str, int], ...] 
     return Taken(job, name, attempts, cores, time, spec, final, memory, kind, named=named)
 
 
-class Claims(Shared):
+class Claims(Past):
     """The part of an exchange that gives jobs out."""
 
     def __init__(self) -> None:

@@ -55,6 +55,13 @@ class PostgresStore(Claims):
             cursor = self._db.execute(_text(name), cast(Mapping[str, Any], values), prepare=True)
             return cursor.fetchall() if cursor.description is not None else []
 
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten, for others to use."""
+        if self._db.closed:
+            self._db = connected(self._url)
+        with explained():
+            self._db.execute("VACUUM jobs, specs, arcs, nodes, attempts, events, placeholders")
+
     # --- progress --------------------------------------------------------------------------------------------------
 
     def add(self, submission: Submission, now: Seconds) -> WorkflowId:

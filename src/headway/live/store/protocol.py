@@ -11,6 +11,7 @@ from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.submission import Submission
 
 
@@ -113,7 +114,41 @@ class Looking(Protocol):
         """What happened out of the ordinary since that event."""
 
 
-class Store(Progress, Looking, Protocol):
+class Remembering(Protocol):
+    """What was, and how it is forgotten."""
+
+    def runs(self) -> list[Run]:
+        """Every workflow there is, in the order they were submitted."""
+
+    def history(self, workflow: WorkflowId, job: JobId | None = None) -> list[Attempt]:
+        """Every attempt at a workflow's jobs, or at one of them, in the order they were given out."""
+
+    def last_attempt(self, workflow: WorkflowId, job: JobId) -> Attempt | None:
+        """The last attempt at a job; found by its number, however long the history is."""
+
+    def named(self, workflow: WorkflowId, name: str) -> JobId | None:
+        """The place of a job."""
+
+    def member(self, workflow: WorkflowId, job: JobId) -> Member:
+        """One job, and what it runs."""
+
+    def web(self, workflow: WorkflowId) -> Web:
+        """All jobs and milestones of a workflow, and the arcs between them."""
+
+    def present(self, since: Seconds) -> list[tuple[str, int]]:
+        """Host and process of the placeholders that gave a sign of life since then and have not left."""
+
+    def forget(self, workflows: Sequence[WorkflowId]) -> None:
+        """Removes workflows and all that is known of them, all or none; refused while a job of theirs runs.
+
+        Numbers of workflows and leases are not used again, so that whoever still remembers one finds nothing.
+        """
+
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten."""
+
+
+class Store(Progress, Looking, Remembering, Protocol):
     """The jobs database. `id` is the mark that its jobs carry."""
 
     @property

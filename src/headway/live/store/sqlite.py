@@ -74,6 +74,12 @@ class SqliteStore(Claims):
         with explained(self._name):
             return self._db.execute(statement.text, [values[key] for key in statement.names]).fetchall()
 
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten."""
+        with explained(self._name):
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
     # --- progress --------------------------------------------------------------------------------------------------
 
     def add(self, submission: Submission, now: Seconds) -> WorkflowId:
