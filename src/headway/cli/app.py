@@ -18,6 +18,10 @@ from headway.cli.terminal import prepare
 COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
+    "runs": ("headway.cli.runs", "The workflows of a store, and how far they are."),
+    "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
+    "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
+    "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),

@@ -35,6 +35,18 @@ def is_of_file(run: Run, file: str) -> bool:
     return run.source == path or run.source == shlex.quote(path) or run.source.startswith(f"{shlex.quote(path)} ")
 
 
+def place_of(store: Store, run: Run, name: str) -> JobId:
+    """The place of a job that must be there."""
+    found = store.named(run.workflow, name)
+    if found is not None:
+        return found
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, [job.name for job in store.jobs(run.workflow)], 1)
+    hint = f"Did you mean {shown(close[0])}?" if close else "headway history lists those that ran."
+    raise NotFoundError(f"workflow {run.workflow} ({shown(run.name)}) has no job {shown(name)}.", hint)
+
+
 # --- how long jobs took --------------------------------------------------------------------------------------------
 
 
