@@ -34,6 +34,7 @@ class Client:
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
+        self.asks_where: int | None = None  # the output of a lease is
         self._done = 0
         self._failures: list[dict[str, Any]] = []
         self._trouble = ""
@@ -72,10 +73,17 @@ class Client:
             self.workflow = WorkflowId(int(message["workflow"]))
             self.wants_more, self.over, self._changed = True, False, True
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
+        if "where" in message:
+            self.asks_where = int(message["where"])
         stop = message.get("stop")
         if stop:
             self.wants_more = False
             self.stops_now = stop == "now"
+
+    def answer(self, said: Mapping[str, object]) -> None:
+        """Tells what the client has asked."""
+        self._unsent += json.dumps(said).encode() + b"\n"
+        self.flush()
 
     def _lose(self) -> None:
         self.gone = True
