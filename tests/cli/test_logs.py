@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from headway.live.store import opened
+from headway.model.messages import WorkflowId
 from tests.live.ledger import until
 from tests.shell import headway
 
@@ -119,3 +123,14 @@ def test_a_silent_job_that_is_followed_shows_nothing_of_the_next(tmp_path: Path)
         until((tmp_path / "b").exists)
         assert headway("logs", "B", cwd=tmp_path).stdout == "B\n"
         (tmp_path / "end").touch()
+
+
+def test_the_runner_does_not_mind_the_signal_that_somebody_opens_an_output(tmp_path: Path) -> None:
+    text = f"mqsub -l A -c 'touch begun; {WAIT.format(go='go')}'\nmqsub -deps A -l B -c 'kill -IO $$'\n"
+    with under_way(tmp_path, text) as run:
+        ((_, runner),) = opened(tmp_path / ".headway").present(0.0)
+        os.kill(runner, signal.SIGIO)
+        (tmp_path / "go").touch()
+        run.wait(60)
+    ends = [(attempt.name, attempt.exit_code) for attempt in opened(tmp_path / ".headway").history(WorkflowId(1))]
+    assert ends == [("A", 0), ("B", -signal.SIGIO)]  # jobs have it as it was

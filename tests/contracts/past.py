@@ -11,7 +11,7 @@ from headway.model.dag import Dag
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.flatten import Flat
 from headway.model.job import Job, Rules, Script
-from headway.model.messages import Finish, JobId, WorkflowId
+from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
 from headway.model.states import Kind, State, Step
 from tests.contracts.crew import Crew, flow
 
@@ -157,6 +157,19 @@ class PastContract:
             assert crew.states() == "a:r b:r" and crew.store.events()[-1].kind == "refused"
             leases |= {lease.id for lease in crew.leases.values()}
             crew.end("a", "b")
+
+    def test_placeholders_and_events_keep_their_order_though_all_was_forgotten(self, place: str) -> None:
+        crew = Crew.on(place, flow("a"))
+        crew.run("a")
+        idle = Crew(crew.store, crew.workflow, "idle").placeholder
+        for number in (crew.placeholder, idle):
+            crew.store.leave(number, 5000.0)
+        crew.swap([Finish(crew.leases["a"].id, 1, 1.0, 2.0)], 0)
+        (read,) = crew.store.events()
+        crew.store.forget([crew.workflow])
+        assert Crew(crew.store, crew.workflow).placeholder > idle
+        crew.swap([Finish(LeaseId(77), 0)], 0)
+        assert [event.kind for event in crew.store.events(read.id)] == ["refused"]
 
     def test_nothing_piles_up_when_all_is_forgotten_again_and_again(self, place: str) -> None:
         store = opened(place)

@@ -336,3 +336,8 @@ class LastingStoreContract(StoreContract):
         from tests.contracts.workers import killed_in_add
 
         killed_in_add(place)
+
+    def test_a_client_killed_while_it_forgets_leaves_all_as_it_was(self, place: str) -> None:
+        from tests.contracts.workers import killed_in_forget
+
+        killed_in_forget(place)
