@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from headway.cli.chart import chart
+from headway.cli.gantt import draw, picture
 from headway.live.store.records import Attempt, Member, Web
+from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId
 from headway.model.states import Kind, State, Step
 from tests.shell import answer, headway
@@ -146,3 +149,45 @@ def test_a_chart_leaves_long_pauses_out_and_draws_what_runs_until_now() -> None:
     found = chart(web(3), attempts)
     assert found.pauses == [50.0] and found.seconds == 100.0
     assert [bar.span for bar in found.bars] == [(0.0, 50.0), (50.0, 100.0), (60.0, 100.0)]
+
+
+@pytest.mark.parametrize(
+    "attempts",
+    [
+        [tried(0, "h", 5.0, 5.0)],
+        [tried(0, "h", 5.0, None, None)],
+        [replace(tried(0, "h\udcff\n<&", 5.0, 15.0), name="日本\x02\udcff<&$^_{"), tried(1, "b", 5.0, 9.0, 3)],
+        [tried(at, f"node{at % 90}", float(at), at + 50.0) for at in range(400)],
+    ],
+    ids=["no time at all", "still running", "odd names", "many hosts"],
+)
+def test_whatever_happened_can_be_drawn(tmp_path: Path, attempts: list[Attempt]) -> None:
+    path = tmp_path / "x.svg"
+    draw(str(path), "o\udcf6\x01<e>&$x_{", web(len(attempts)), attempts)
+    assert ElementTree.parse(path).getroot().tag.endswith("svg")
+
+
+def test_both_curves_are_on_one_scale_of_time() -> None:
+    attempts = [tried(at, "h", 100.0 * at, 100.0 * at + 100.0) for at in range(4)]
+    figure = picture(chart(web(4), attempts), "w")
+    _, left, right = figure.axes
+    assert left.get_xlabel() == right.get_xlabel() == "minutes" and left.get_xlim() == right.get_xlim()
+    last = [axes.lines[0].get_path().get_extents().x1 for axes in (left, right)]
+    assert last == pytest.approx([400 / 60, 100 / 60])
+
+
+def test_hosts_are_in_the_order_of_their_numbers() -> None:
+    attempts = [tried(at, host, 0.0, 1.0) for at, host in enumerate(["node10", "node2", "a", "node2b"])]
+    assert [host for host, _ in chart(web(4), attempts).hosts] == ["a", "node2", "node2b", "node10"]
+
+
+def test_nothing_to_draw_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no job has begun"):
+        draw(str(tmp_path / "x.svg"), "w", web(1), [tried(0, "h", None, 3.0, None)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_of_many_attempts_stays_small(tmp_path: Path) -> None:
+    attempts = [tried(at, f"node{at % 4}", float(at // 4), at // 4 + 1.0) for at in range(12_000)]
+    draw(str(tmp_path / "x.svg"), "w", web(len(attempts)), attempts)
+    assert (tmp_path / "x.svg").stat().st_size < 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ def chart(web: Web, attempts: Sequence[Attempt]) -> Chart:
     for at, (one, _) in enumerate(begun):
         by_host.setdefault(one.host, []).append(at)
     rows, hosts, above = [0] * len(spans), list[tuple[str, int]](), 0
-    for host, mine in sorted(by_host.items()):
+    for host, mine in sorted(by_host.items(), key=lambda pair: _by_number(pair[0])):
         for at, slot in zip(mine, found := slots([spans[at] for at in mine]), strict=True):
             rows[at] = above + slot
         hosts.append((host, max(found) + 1))
@@ -63,3 +64,8 @@ def chart(web: Web, attempts: Sequence[Attempt]) -> Chart:
         schedule.makespan,
         schedule.concurrency,
     )
+
+
+def _by_number(host: str) -> list[tuple[int, str]]:
+    """The order of hosts: node2 comes before node10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", host)]

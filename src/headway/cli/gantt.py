@@ -79,16 +79,17 @@ def picture(run: Chart, title: str) -> Figure:
     grid = figure.add_gridspec(2, 2, height_ratios=[height, 2.5])
     _gantt(figure.add_subplot(grid[0, :]), run)
     left = figure.add_subplot(grid[1, 0])
-    _curve(left, run.real, run.seconds, _COLOURS["done"], "this run", run)
+    _curve(left, run.real, run.seconds, _COLOURS["done"], "this run", _unit(run.seconds))
+    _mark(left, run)
     # One scale for both, as in the paper, unless one of them would be a mere line.
     alike = 0.2 * run.seconds <= run.minimal_seconds <= 5 * run.seconds and peak(run.minimal) <= 5 * peak(run.real)
     right = figure.add_subplot(grid[1, 1], sharex=left if alike else None, sharey=left if alike else None)
-    _curve(right, run.minimal, run.minimal_seconds, _MODEL, "minimal schedule", None)
+    unit = _unit(run.seconds if alike else run.minimal_seconds)
+    _curve(right, run.minimal, run.minimal_seconds, _MODEL, "minimal schedule", unit)
     left.set_ylabel("jobs at once")
     if alike:
-        left.set_ylim(0, 1.1 * max(peak(run.real), peak(run.minimal)))
-        unit, _ = _unit(run.seconds)
-        left.set_xlim(0, 1.005 * max(run.seconds, run.minimal_seconds) / unit)
+        left.set_ylim(0, 1.1 * max(peak(run.real), peak(run.minimal), 1))
+        left.set_xlim(0, 1.005 * max(run.seconds, run.minimal_seconds, 1e-9) / unit[0])
     paused = f", {counted(len(run.pauses), 'pause')} left out (dotted)" if run.pauses else ""
     said = f"{unquoted(title)}: {counted(len(run.bars), 'attempt')} on {counted(run.rows, 'slot')}{paused}"
     figure.suptitle(said, fontsize=11)
@@ -114,25 +115,28 @@ def _gantt(axes: Axes, run: Chart) -> None:
         axes.add_collection(shapes)
     if len(run.bars) <= _NAMED:
         _names(axes, run, unit)
-    ends, above = [], 0
-    for _, rows in run.hosts:
-        ends.append(above + rows / 2)
-        above += rows
-        if above < run.rows:
-            axes.axhline(above, color="#bbbbbb", linewidth=0.6)
-    few = ends if len(ends) <= _ROWS else []  # hosts too many to name are only counted
-    axes.set_yticks(few, [_cut(host) for host, _ in run.hosts] if few else [])
-    if not few:
-        axes.set_ylabel(f"{len(ends):,} hosts")
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(run.rows, 0)
+    _hosts(axes, run)
     axes.set_xlim(0, 1.005 * max(run.seconds, 1e-9) / unit)
     axes.set_xlabel(f"{name} since the first job began")
-    for pause in run.pauses:
-        axes.axvline(pause / unit, color="#444444", linewidth=0.9, linestyle=":")
+    _mark(axes, run)
     words = {_colour(bar.attempt): _word(bar.attempt) for bar in run.bars}
     patches = [Patch(facecolor=colour, label=word) for colour, word in sorted(words.items(), key=lambda pair: pair[1])]
     axes.legend(handles=patches, loc="lower right", bbox_to_anchor=(1, 1), ncol=len(patches), frameon=False)
+
+
+def _hosts(axes: Axes, run: Chart) -> None:
+    """The names of hosts beside their rows; where they are too many to name they are only counted."""
+    middles, above, few = [], 0, len(run.hosts) <= _ROWS
+    for _, rows in run.hosts:
+        middles.append(above + rows / 2)
+        above += rows
+        if few and above < run.rows:
+            axes.axhline(above, color="#bbbbbb", linewidth=0.6)
+    axes.set_yticks(middles if few else [], [_cut(host) for host, _ in run.hosts] if few else [])
+    if not few:
+        axes.set_ylabel(counted(len(middles), "host"))
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(run.rows, 0)
 
 
 def _corners(bar: Bar, unit: float) -> list[tuple[float, float]]:
@@ -157,11 +161,11 @@ def _names(axes: Axes, run: Chart, unit: float) -> None:
             )
 
 
-def _curve(axes: Axes, curve: Curve, seconds: float, colour: str, what: str, run: Chart | None) -> None:
+def _curve(axes: Axes, curve: Curve, seconds: float, colour: str, what: str, scale: tuple[float, str]) -> None:
     """How many at once, as a filled line of steps; where changes are many, their mean."""
     from matplotlib.ticker import MaxNLocator
 
-    unit, name = _unit(seconds)
+    unit, name = scale
     steps: Sequence[tuple[float, float]] = curve if len(curve) <= _CHANGES else averaged(curve, _CHANGES // 3)
     times, counts = [time / unit for time, _ in steps], [count for _, count in steps]
     axes.fill_between(times, counts, step="post", color=colour, alpha=0.35, linewidth=0)
@@ -173,8 +177,12 @@ def _curve(axes: Axes, curve: Curve, seconds: float, colour: str, what: str, run
     axes.grid(axis="y", color="#dddddd", linewidth=0.5)
     axes.set_axisbelow(True)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    for pause in run.pauses if run is not None else ():
-        axes.axvline(pause / unit, color="#444444", linewidth=0.9, linestyle=":")
+
+
+def _mark(axes: Axes, run: Chart) -> None:
+    """Lines where pauses were left out."""
+    for pause in run.pauses:
+        axes.axvline(pause / _unit(run.seconds)[0], color="#444444", linewidth=0.9, linestyle=":")
 
 
 def _colour(attempt: Attempt) -> str:

@@ -11,12 +11,12 @@ from headway.cli.options import run_options
 from headway.cli.table import counted, exit_text
 from headway.cli.terminal import harmless
 from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
-from headway.model.states import Step
+from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
     from headway.live.home import Home
     from headway.live.store.protocol import Store
-    from headway.live.store.records import Attempt, Run
+    from headway.live.store.records import Attempt, Member, Run
     from headway.model.messages import JobId
 
 _STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}
@@ -48,8 +48,8 @@ def command(
         )
     run = chosen_run(database, workflow)
     place = place_of(database, run, job)
-    parts = [member for member in database.web(run.workflow).members if member.owner == place] if step is None else []
-    if parts and not database.history(run.workflow, place):
+    parts = _processes(database, run, place) if step is None else []
+    if parts and number is None:
         if follow:
             raise UsageError(f"{shown(job)} has {len(parts)} processes.", f"Follow one: {shown(parts[0].name)}.")
         for part in parts:
@@ -63,6 +63,13 @@ def command(
             _tell_end(database, run, place)
     else:
         _show(home, database, run, place, number, None if step is None else _STEPS[step], follow)
+
+
+def _processes(store: Store, run: Run, job: JobId) -> list[Member]:
+    """A DAGMan node's own processes, if `queue` made several: they print, and the node itself does not."""
+    if store.member(run.workflow, job).kind is not Kind.NODE:
+        return []
+    return [member for member in store.web(run.workflow).members if member.owner == job]
 
 
 def _show(
