@@ -10,10 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from headway.live.home import Home
 from headway.live.store import opened
+from headway.live.store.submission import Submission
+from headway.model.dag import Dag
+from headway.model.flatten import Flat
+from headway.model.job import Job, Rules, Script
 from headway.model.messages import WorkflowId
+from tests.contracts.crew import Crew
 from tests.live.ledger import until
-from tests.shell import headway
+from tests.shell import answer, headway
 
 WAIT = "while ! test -e {go}; do sleep 0.01; done"
 
@@ -134,3 +142,42 @@ def test_the_runner_does_not_mind_the_signal_that_somebody_opens_an_output(tmp_p
         run.wait(60)
     ends = [(attempt.name, attempt.exit_code) for attempt in opened(tmp_path / ".headway").history(WorkflowId(1))]
     assert ends == [("A", 0), ("B", -signal.SIGIO)]  # jobs have it as it was
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Path:
+    """A folder where a node with two processes and scripts has run, and one whose POST script failed."""
+    home = Home(tmp_path / ".headway")
+    rules = Rules(pre=Script("before"), post=Script("after"))
+    jobs = [Job(None, rules=rules, parts=(Job("p"), Job("q"))), Job("z", rules=rules)]
+    flat = Flat(Dag(["N", "Z"], [0], [1]), jobs, frozenset())
+    crew = Crew.on(str(home.folder), Submission("w", "/w.dag", str(tmp_path), flat, [0, 0]))
+    for name, code in (("N", 0), ("N/0", 0), ("N/1", 0), ("N", 0), ("Z", 0), ("Z", 0), ("Z", 1)):
+        crew.take()
+        lease = crew.leases[name]
+        log = Path(home.log(crew.workflow, lease.job, lease.attempt))
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"{name} {lease.attempt}\n")
+        crew.end(name, exit_code=code)
+    crew.store.close()
+    return tmp_path
+
+
+def test_a_node_s_scripts_and_processes_have_outputs_of_their_own(node: Path) -> None:
+    def printed(*words: str) -> str:
+        return headway("logs", *words, cwd=node).stdout
+
+    assert printed("N") == "N/0 1\nN/1 1\n"
+    assert printed("N/1") == "N/1 1\n"
+    assert printed("N", "--step", "pre") == "N 1\n" and printed("N", "--step", "post") == "N 2\n"
+    assert printed("Z") == "Z 2\n" and printed("Z", "--step", "pre") == "Z 1\n"
+    assert "its POST script failed: --step post" in headway("logs", "Z", cwd=node).stderr
+    done = headway("logs", "N", "-f", cwd=node)
+    assert done.returncode == 2 and 'has 2 processes. Follow one: "N/0"' in done.stderr
+    assert headway("logs", "N/0", "--step", "pre", cwd=node).returncode == 4
+
+
+def test_a_script_is_told_from_its_job_in_history(node: Path) -> None:
+    found = [(one["job"], one["step"]) for one in answer("history", "N", "N/0", cwd=node)["attempts"]]
+    assert found == [("N", "pre"), ("N/0", "main"), ("N", "post")]
+    assert "N (pre)" in headway("history", cwd=node).stdout

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,6 +82,20 @@ def test_a_dry_run_removes_nothing_and_neither_does_nobody_s_word(folder: Path) 
     done = headway("clean", cwd=folder)
     assert done.returncode == 2 and "--yes" in done.stderr
     assert numbers(folder) == [1, 2, 3] and logs(folder) == {"1", "2", "3"}
+
+
+def test_on_a_terminal_it_asks(folder: Path) -> None:
+    for word, left in (("n", [1, 2, 3]), ("y", [2])):
+        master, terminal = pty.openpty()
+        asking = subprocess.Popen(
+            [sys.executable, "-m", "headway", "clean"], cwd=folder, stdin=terminal, stdout=terminal, stderr=terminal
+        )
+        os.close(terminal)
+        os.write(master, f"{word}\n".encode())
+        asking.wait(60)
+        assert b"Remove it?" in os.read(master, 1 << 16)
+        os.close(master)
+        assert numbers(folder) == left
 
 
 def test_only_logs_go_and_history_stays(folder: Path) -> None:

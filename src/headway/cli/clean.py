@@ -61,8 +61,9 @@ def command(
         _show(found, wish)
     freed = 0
     if found and not dry_run:
-        if not yes:
-            _ask(as_json)
+        if not yes and not _is_wanted(as_json):
+            click.echo("nothing was removed.", err=True)
+            return 1
         freed = carry_out(home, database, found, wish, now)
     if as_json:
         removed = [{"workflow": run.workflow, "name": run.name, "source": run.source} for run in found.runs]
@@ -98,7 +99,8 @@ def _show(found: Plan, wish: Wish) -> None:
     click.echo(f"to be removed: {what}, {amount(found.size)} in {counted(len(found.litter), 'folder')} of logs.")
 
 
-def _ask(as_json: bool) -> None:
+def _is_wanted(as_json: bool) -> bool:
+    """Asks whoever is there."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("nothing was removed: nobody can be asked here.", "Say --yes, or --dry-run to see only.")
-    click.confirm("Remove it?", abort=True)
+    return click.confirm("Remove it?")
