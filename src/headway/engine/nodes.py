@@ -23,11 +23,6 @@ def script_of(node: Node) -> Script | None:
     return node.rules.post if node.step is Step.POST else None
 
 
-def is_last_try(row: Row, node: Node) -> bool:
-    """Whether the job has failed for good if what runs next fails."""
-    return row.tries >= row.retries and (node.step is not Step.MAIN or node.rules.post is None)
-
-
 def tolerated(rules: Rules, parts: int) -> int:
     """How many of a node's processes may fail."""
     if rules.tolerance is None:
@@ -84,7 +79,9 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     node = changes.nodes[row.key] = rows.node(row)
     allowed = tolerated(node.rules, node.parts)
     at_once = node.rules.tolerance is None or node.rules.tolerance.fail_fast
-    if code is None and not (at_once and node.parts_failed > allowed):
+    called_off = at_once and node.parts_failed > allowed
+    if not called_off and (code is None or (code and part.tries < part.retries)):
+        part.tries += code is not None
         part.ready()
         return
     node.parts_left -= 1
@@ -129,6 +126,8 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
         return
     row.to(State.DONE if code == 0 else State.FAILED)
     settle(rows, row, changes)
+    if row.kind == Kind.PROVISIONER and row.state is State.DONE:
+        changes.provided.append(row.key)
     if row.state is State.FAILED:
         _doubt(rows, row, node, changes)
 

@@ -92,10 +92,9 @@ class Changes:
     ended: list[Finish] = field(default_factory=list)
     refused: list[Finish] = field(default_factory=list)
     spent: list[Key] = field(default_factory=list)  # jobs whose weak arcs count no second time
+    provided: list[Key] = field(default_factory=list)  # provisioners whose dependents were told
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
-    aborts: dict[WorkflowId, int | None] = field(
-        default_factory=dict
-    )  # workflows that end, what they return
+    aborts: dict[WorkflowId, int | None] = field(default_factory=dict)  # workflows that end, what they return
     doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
 
 

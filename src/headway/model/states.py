@@ -29,6 +29,9 @@ class Kind(IntEnum):
     PROVISIONER = 6  # runs first; the rest waits until it is ready
 
 
+COUNTED = frozenset((Kind.JOB, Kind.NODE, Kind.FINAL, Kind.PROVISIONER))  # what people call a job
+
+
 class Step(IntEnum):
     """What of a node runs next, or runs."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from headway.live.home import Home
 from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.states import Kind
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
@@ -86,8 +87,7 @@ class Client:
         if lease.workflow != self.workflow or finish.exit_code is None:
             return
         self._changed = True
-        if finish.exit_code == 0:
-            self._done += 1
+        if finish.exit_code == 0 or lease.final is None or lease.kind == Kind.SERVICE:
             return
         self._failures.append(
             {
@@ -101,6 +101,11 @@ class Client:
         )
         if self.fail_fast and lease.final:
             self.wants_more = False
+
+    def credit(self, done: int) -> None:
+        """Jobs of its workflow are done, and the store has it."""
+        self._done += done
+        self._changed = True
 
     def due(self) -> float | None:
         """When there will be something to tell."""

@@ -30,6 +30,7 @@ from headway.live.placeholder.spool import Spool
 from headway.live.store.sqlite import SqliteStore
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.states import Kind
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
 SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
@@ -149,6 +150,7 @@ class Runner:
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.desk.reckon()
+        self.jobs.slots = self.desk.slots
         marks, running = self.desk.marks, self.jobs.running.values()
         self.lent = {job.lease.id for job in running if mark(self.mark, job.lease.id) in marks} if marks else set()
         self.dry = False
@@ -183,11 +185,19 @@ class Runner:
             return False
         if running and running > self.jobs.beside(client.workflow):
             return False
-        if client.wants_more and (self.trouble or self.store.is_under_way(client.workflow)):
+        if client.wants_more and (
+            self.trouble or not (self.is_stuck() or not self.store.is_under_way(client.workflow))
+        ):
             return False
         if running:
             self.jobs.dismiss(client.workflow)  # services end with what they serve
         return not running
+
+    def is_stuck(self) -> bool:
+        """Whether nothing runs and the store has nothing for us: what there is left is disabled, or may never run."""
+        if not self.dry or self.wake or self.at_hand:
+            return False
+        return all(job.lease.kind == Kind.SERVICE for job in self.jobs.running.values())
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -285,6 +295,10 @@ class Runner:
         self.at_hand.extend(leases)
         self.dry = not leases
         self.wake = answer.wake or 0.0
+        if answer.done:
+            for client in self.desk.clients.values():
+                if client.workflow in answer.done:
+                    client.credit(answer.done[client.workflow])
         if answer.stops:
             self.end(dict.fromkeys(answer.stops, "its workflow or node has failed"))
         self.desk.take_turns()

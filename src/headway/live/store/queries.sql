@@ -73,12 +73,16 @@ UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
 -- name: reset_final
 UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
 WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2, 6))
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2, 6))
 
 -- name: reset_services
 UPDATE jobs SET state = 1, tries = 0
-WHERE workflow = :workflow AND kind IN (4, 6) AND state IN (3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2))
+WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
+
+-- A provisioner's dependents are told once, however often it runs.
+-- name: provide
+UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :job
 
 -- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
 -- name: leased
@@ -163,6 +167,9 @@ WHERE j.state = 2 AND a.placeholder = :placeholder AND a.stop IS NOT NULL ORDER 
 -- name: add_doubt
 INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
 
+-- name: doubts
+SELECT job, because FROM doubts WHERE workflow = :workflow ORDER BY job, because
+
 -- name: traits
 SELECT special, final FROM workflows WHERE id = :workflow
 
@@ -198,9 +205,12 @@ UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :jo
 UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
 
--- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count.
+-- What of a workflow is under way or could be: eligible, running, or put aside for a time. Services do not count, nor
+-- does a provisioner for which nobody waits any more.
 -- name: under_way
-SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind <> 4)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6))
+    OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+        WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
         OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4)))
 
