@@ -145,7 +145,7 @@ def test_the_users_own_priority_lines_stay_and_are_overruled() -> None:
 def test_priority_lines_that_the_papers_style_does_not_overrule_are_told() -> None:
     _, found = written({**FILES, "x.dag": DIAMOND + b'PRIORITY B 9\nVARS C x="1" JobPriority = "3"\n'}, "vars")
     assert "x.dag:8: Headway's lines at the end overrule this one." in found.warnings
-    assert any(warning.startswith("x.dag:7: PRIORITY still decides") for warning in found.warnings)
+    assert any(warning.startswith("x.dag:7: this line, not --style vars, decides") for warning in found.warnings)
 
 
 @pytest.mark.parametrize("line", [b"priority = 3", b"PRIO=3", b"+JobPrio = 3", b"MY.JobPrio = 3"])
@@ -166,6 +166,7 @@ def test_a_submit_file_that_uses_the_variable_already_is_left_alone() -> None:
     files = {**FILES, "a.sub": b"Priority = $(jobpriority)\nqueue\n"}
     after, found = written(files, "vars")
     assert after["a.sub"] == files["a.sub"] and found.warnings == [] and undone(after) == files
+    assert "defeats" in written(files)[1].warnings[0]  # nothing sets the variable then
 
 
 # --- where the line of a submit file goes -----------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def test_descriptions_in_the_dag_file_itself_get_the_line_too() -> None:
 
 def test_a_priority_in_the_dag_files_own_descriptions_is_told_with_its_line() -> None:
     _, found = written({"x.dag": b"# one\nJOB A {\n  executable = a\n  priority = 4\n}\n"})
-    assert [warning.split(" priority")[0] for warning in found.warnings] == ["x.dag:4: this"]
+    assert found.warnings == ["x.dag:4: this priority and the node's own both want to count. Remove it."]
 
 
 def test_a_last_line_that_goes_on_would_swallow_ours_and_is_an_error() -> None:

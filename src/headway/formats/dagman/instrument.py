@@ -229,10 +229,14 @@ class _Instrument:
                 raise InputError(error.path, error.line + offset, error.what, error.fix) from None
             return None
         at = place(description)
-        own = [(line, found) for line, found in own_priorities(description) if found.value.text.upper() != _VALUE]
-        for line, found in own:
+        for line, found in own_priorities(description):
+            if self.vars_style and found.value.text.upper() == _VALUE:
+                continue
             number = found.line + (offset if found.value.path == file else 0)
-            self.remarks.submit_priority(found.value.path, number, self.vars_style, at is None or line < at)
+            if offset and not self.vars_style:
+                self.remarks.inline_priority(found.value.path, number)
+            else:
+                self.remarks.submit_priority(found.value.path, number, self.vars_style, at is None or line < at)
         if not self.vars_style or self._says_it(description, at):
             return None
         if at is not None:

@@ -58,8 +58,15 @@ class Remarks:
             for line in shape.priorities:
                 self._say(
                     "such PRIORITY lines",
-                    f"{place}:{line}: PRIORITY still decides what DAGMan submits first, whatever --style vars says.",
+                    f"{place}:{line}: this line, not --style vars, decides what DAGMan submits first. Remove it.",
                 )
+
+    def inline_priority(self, file: str, line: int) -> None:
+        """Of a description in the DAG file itself: HTCondor 23.9 lets PRIORITY win, another one need not."""
+        self._say(
+            "such priorities are in the DAG",
+            f"{unquoted(file)}:{line}: this priority and the node's own both want to count. Remove it.",
+        )
 
     def submit_priority(self, file: str, line: int, vars_style: bool, comes_first: bool) -> None:
         place = f"{unquoted(file)}:{line}: this priority"
