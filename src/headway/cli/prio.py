@@ -115,4 +115,4 @@ def _said(found: Instrumented, undo: bool) -> str:
         return harmless(f"{changed}.")
     values = found.priorities.values()
     span = f", {max(values):,} to {min(values):,}" if values else ""
-    return harmless(f"priorities for {len(values):,} jobs{span}: {changed}.")
+    return harmless(f"priorities for {len(values):,} {'job' if len(values) == 1 else 'jobs'}{span}: {changed}.")

@@ -17,8 +17,6 @@ from headway.formats.dagman.reader import Scope, parse_scopes
 from headway.formats.dagman.remarks import Remarks
 from headway.formats.dagman.sharing import Sharing
 from headway.formats.dagman.submit_files import found_file
-from headway.formats.submit.description import Description, parse_description
-from headway.formats.submit.priority_line import own_priorities, place
 from headway.formats.world import Originals
 from headway.model.dag import Dag
 from headway.model.errors import InputError, shown
@@ -222,36 +220,25 @@ class _Instrument:
         """Where a description that begins behind line `offset` needs a line of ours: nowhere in the native style."""
         if not self.vars_style and not _MAY_SAY.search(text):
             return None
+        from headway.formats.submit.priority_line import priority_lines  # seldom needed, and not cheap
+
         try:
-            description = parse_description(file, text.decode("utf-8", "surrogateescape"), self.world)
+            found = priority_lines(file, text.decode("utf-8", "surrogateescape"), self.world)
         except InputError as error:
             if self.vars_style:
                 raise InputError(error.path, error.line + offset, error.what, error.fix) from None
             return None
-        at = place(description)
-        for line, found in own_priorities(description):
-            if self.vars_style and found.value.text.upper() == _VALUE:
-                continue
-            number = found.line + (offset if found.value.path == file else 0)
-            if offset and not self.vars_style:
-                self.remarks.inline_priority(found.value.path, number)
-            else:
-                self.remarks.submit_priority(found.value.path, number, self.vars_style, at is None or line < at)
-        if not self.vars_style or self._says_it(description, at):
+        for own in found.own:
+            if not self.vars_style or own.value.upper() != _VALUE:
+                number = own.line + (offset if own.path == file else 0)
+                self.remarks.submit_priority(own.path, number, self.vars_style, own.comes_first, is_inline=offset > 0)
+        last = next((own.value.upper() for own in reversed(found.own) if own.comes_first), "")
+        if not self.vars_style or last == _VALUE:
             return None
-        if at is not None:
-            return offset + at - 1
-        if text.rstrip().endswith(b"\\"):
-            raise InputError(
-                file, offset + text.rstrip().count(b"\n") + 1, "the last line ends in a backslash.", "Finish it."
-            )
-        return END
-
-    @staticmethod
-    def _says_it(description: Description, at: int | None) -> bool:
-        """Whether the last word on priority before the first queue is the paper's already."""
-        said = [found.value.text for line, found in own_priorities(description) if at is None or line < at]
-        return bool(said) and said[-1].upper() == _VALUE
+        if found.place is None and text.rstrip().endswith(b"\\"):
+            line = offset + text.rstrip().count(b"\n") + 1
+            raise InputError(file, line, "the last line ends in a backslash.", "Finish it.")
+        return END if found.place is None else offset + found.place - 1
 
 
 def _copies(scopes: Iterable[Scope], place_of: Mapping[str, str]) -> dict[str, int]:

@@ -61,19 +61,14 @@ class Remarks:
                     f"{place}:{line}: this line, not --style vars, decides what DAGMan submits first. Remove it.",
                 )
 
-    def inline_priority(self, file: str, line: int) -> None:
-        """Of a description in the DAG file itself: HTCondor 23.9 lets PRIORITY win, another one need not."""
-        self._say(
-            "such priorities are in the DAG",
-            f"{unquoted(file)}:{line}: this priority and the node's own both want to count. Remove it.",
-        )
-
-    def submit_priority(self, file: str, line: int, vars_style: bool, comes_first: bool) -> None:
+    def submit_priority(self, file: str, line: int, vars_style: bool, comes_first: bool, is_inline: bool) -> None:
         place = f"{unquoted(file)}:{line}: this priority"
         if vars_style and comes_first:
             self._say("such priorities are overruled", f"{place} is overruled by Headway's line below it.")
         elif vars_style:
             self._say("such priorities overrule", f"{place} overrules Headway's line above it. Remove it.")
+        elif is_inline:  # HTCondor 23.9 lets PRIORITY win over a description in the DAG file; others need not
+            self._say("such priorities", f"{place} and the node's own both want to count. Remove it.")
         else:
             self._say(
                 "submit files have a priority of their own",
