@@ -158,6 +158,14 @@ def test_a_packed_dag_is_to_be_unpacked_first(folder: Path) -> None:
     )
 
 
+def test_splices_nested_beyond_reason_are_told(folder: Path) -> None:
+    for number in range(1500):
+        (folder / f"{number}.dag").write_text(f"SPLICE S {number + 1}.dag\n")
+    (folder / "1500.dag").write_text("JOB A a.sub\n")
+    done = headway("prio", "0.dag", cwd=folder)
+    assert done.returncode == 2 and "nested too deeply" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_an_ordinary_dag_of_one_job_and_one_of_none_are_fine(folder: Path) -> None:
     (folder / "x.dag").write_bytes(b"JOB A a.sub\n")
     assert answer("prio", "x.dag", "--by", "critical-path", cwd=folder)["priorities"] == {"A": 1}

@@ -40,7 +40,7 @@ def command(path: str, style: str, by: str, dry_run: bool, undo: bool, as_json: 
       headway prio my.dag --dry-run
       headway prio my.dag --undo
     """
-    found = _undone(path) if undo else _instrumented(path, by, style)
+    found = _result(path, by, style, undo)
     if not dry_run:
         from headway.live.rewrite import replace_all
 
@@ -64,22 +64,20 @@ def command(path: str, style: str, by: str, dry_run: bool, undo: bool, as_json: 
         click.echo(_said(found, undo))
 
 
-def _instrumented(path: str, by: str, style: str) -> Instrumented:
+def _result(path: str, by: str, style: str, undo: bool) -> Instrumented:
+    """What is to be changed; nothing is yet."""
     from headway.policies.what_next import order
 
-    ranks = order(by)
+    ranks = order(by) if not undo else None
     files = _files(path)
-    from headway.formats.dagman.instrument import instrumented
+    from headway.formats.dagman.instrument import instrumented, restored
     from headway.live.read import no_collection
 
     with no_collection():
-        return instrumented(path, files, ranks, style)
-
-
-def _undone(path: str) -> Instrumented:
-    from headway.formats.dagman.instrument import restored
-
-    return restored(path, _files(path))
+        try:
+            return restored(path, files) if ranks is None else instrumented(path, files, ranks, style)
+        except RecursionError:
+            raise InputError(path, 1, "splices or includes are nested too deeply.", "Use fewer levels.") from None
 
 
 def _files(path: str) -> Files:

@@ -247,6 +247,7 @@ def test_copies_of_one_splice_share_the_highest_priority() -> None:
     found = instrumented("x.dag", Originals(files), by_file)
     assert found.priorities == {"S+B": 3, "A": 2, "T+B": 3}
     assert [change.path for change in found.changes] == ["x.dag", "s.dag"]
+    assert instrumented("x.dag", Originals(files), lambda dag: range(len(dag))).priorities == found.priorities
     assert found.warnings == ['"s.dag" is spliced in 2 times: its nodes get the highest priority of their copies.']
 
 
@@ -403,3 +404,42 @@ def test_whatever_a_file_looks_like_undo_gives_it_back(
     assert twice == written(files, then)[0]
     had = seen(once) if first == "priority" else variables(once)
     assert {name: int(had[name]) for name in found.priorities} == found.priorities
+
+
+WORDS = st.sampled_from(
+    [
+        *(
+            b"JOB",
+            b"PARENT",
+            b"CHILD",
+            b"A",
+            b"B",
+            b"a.sub",
+            b"{",
+            b"}",
+            b"@=x",
+            b"@x",
+            b"SPLICE",
+            b"INCLUDE",
+            b"s.dag",
+        ),
+        *(b"PRIORITY", b"3", b"VARS", b'x="1"', b'"', b"\\", b"\n", b"\n", b"\n", b"\r\n", b"#", b"FINAL", b"DIR"),
+        *(b"SUBMIT-DESCRIPTION", b"queue", b"if", b"endif", b"priority = 3", b"include : c.sub", b"\xff", b"\0"),
+        *(BEGIN, END, b"PRIORITY A 1", b"\n" + BEGIN + b"\n", b"\n" + END + b"\n"),
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=14), st.lists(WORDS, max_size=6), st.lists(WORDS, max_size=8))
+def test_nonsense_is_an_error_with_a_line_or_is_given_back_whole(
+    dag: list[bytes], splice: list[bytes], submit: list[bytes]
+) -> None:
+    files = {"x.dag": b"JOB A a.sub\n" + b" ".join(dag), "s.dag": b" ".join(splice)}
+    files |= {"a.sub": b" ".join(submit), "c.sub": b"queue\n"}
+    for style in ("priority", "vars"):
+        try:
+            clean = undone(files)
+            after, _ = written(files, style)
+        except InputError:
+            continue
+        assert undone(after) == clean and written(after, style)[0] == after

@@ -135,7 +135,10 @@ class _Instrument:
             seen[key] = found_file(job.description, key[0], base, self.world)
             if seen[key] is None and self.vars_style and not job.rules.noop:
                 raise self._missing(name, job.description)
-        return self._known(file for file in seen.values() if file is not None)
+        found = self._known(file for file in seen.values() if file is not None)
+        if both := set(found).intersection(self.dag_files):
+            raise InputError(min(both), 1, "this is named as a DAG file and as a submit file.", "It can be but one.")
+        return found
 
     def _missing(self, node: str, file: str) -> InputError:
         prefix, plus, local = node.rpartition("+")
