@@ -22,7 +22,7 @@ from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
 from headway.live.starter import Starter
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store.protocol import Store
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, shown
 from headway.model.flatten import Flat, flatten
@@ -39,6 +39,7 @@ class Progress:
 
     done: int = 0  # in this run
     running: int = 0
+    names: list[str] = field(default_factory=list)  # some of the jobs that run
     failures: list[dict[str, Any]] = field(default_factory=list)
     trouble: str = ""  # why nothing can be written or started just now
     ended: bool = False
@@ -48,7 +49,7 @@ class Progress:
 
 def submitted(
     home: Home,
-    store: SqliteStore,
+    store: Store,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -241,14 +242,14 @@ def _dead() -> HeadwayError:
     return HeadwayError("the runner has died.", "Run again: what was done stays done.")
 
 
-def tally(store: SqliteStore, workflow: WorkflowId) -> tuple[int, int, int]:
+def tally(store: Store, workflow: WorkflowId) -> tuple[int, int, int]:
     """Jobs done, failed, and not run."""
     counts = store.counts(workflow)
     done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     return done, failed, sum(counts.values()) - done - failed
 
 
-def failed_jobs(home: Home, store: SqliteStore, workflow: WorkflowId) -> list[dict[str, Any]]:
+def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:
     """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
     return [
         {
@@ -274,7 +275,7 @@ class Bounds:
         return max(self.minimal, self.work)
 
 
-def bounds(store: SqliteStore, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+def bounds(store: Store, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
     """The bounds of a run, by the last attempt at each job."""
     taken: dict[object, float] = {}
     attempts = store.attempts(workflow)

@@ -35,6 +35,8 @@ class Client:
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
+        self.watches = False  # it only wants to know how far others are with the workflow
+        self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
         self._failures: list[dict[str, Any]] = []
         self._trouble = ""
@@ -72,6 +74,11 @@ class Client:
             self.named = {str(name): int(count) for name, count in message.get("named", {}).items()}
             self.workflow = WorkflowId(int(message["workflow"]))
             self.wants_more, self.over, self._changed = True, False, True
+        if "watch" in message:
+            self.workflow = WorkflowId(int(message["watch"]))
+            self.watches, self._changed = True, True
+        if "cancel" in message:
+            self.cancels = WorkflowId(int(message["cancel"])), bool(message.get("now"))
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
         stop = message.get("stop")
         if stop:
@@ -117,7 +124,7 @@ class Client:
             return True
         return self._changed and time.monotonic() - self._last >= PACE
 
-    def tell(self, running: int, trouble: str, ended: bool, others: bool) -> None:
+    def tell(self, running: int, names: list[str], trouble: str, ended: bool, others: bool) -> None:
         """Reports, if it is time and the client listens.
 
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients.
@@ -127,6 +134,7 @@ class Client:
         said = {
             "done": self._done,
             "running": running,
+            "names": names,
             "failures": self._failures,
             "trouble": trouble,
             "ended": ended,

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import islice
 from pathlib import Path
 
 from headway.live.failpoint import here
@@ -186,6 +187,11 @@ class Jobs:
         for handle, job in self.running.items():
             if job.lease.id in leases:
                 self._end(handle, job, CALLED_OFF)
+
+    def names(self, workflow: WorkflowId) -> list[str]:
+        """A few of the jobs of a workflow that run, the longest first."""
+        mine = (job.lease.name for job in self.running.values() if job.lease.workflow == workflow)
+        return list(islice(mine, 4))
 
     def beside(self, workflow: WorkflowId) -> int:
         """How many services of a workflow run."""

@@ -30,6 +30,8 @@ class PostgresStore(Claims):
     A connection that broke is an error to whoever uses it then; the next call makes a new one.
     """
 
+    is_shared = True
+
     def __init__(self, url: str, migrations: Path = migration.FOLDER) -> None:
         super().__init__()
         self._url = url

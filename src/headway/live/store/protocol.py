@@ -97,6 +97,9 @@ class Looking(Protocol):
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
 
+    def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
+        """Attempts of one placeholder that have not ended."""
+
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
 
@@ -118,5 +121,9 @@ class Store(Progress, Looking, Protocol):
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether placeholders of other hosts may use it at the same time."""
 
     def close(self) -> None: ...

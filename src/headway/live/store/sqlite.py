@@ -35,6 +35,8 @@ class SqliteStore(Claims):
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
     """
 
+    is_shared = False
+
     def __init__(self, path: Path | None, sync: str = "normal", migrations: Path = migration.FOLDER) -> None:
         super().__init__()
         self.path = path
