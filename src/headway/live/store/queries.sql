@@ -56,7 +56,7 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
+UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
 WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
@@ -205,14 +205,14 @@ UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :jo
 UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
 
--- What of a workflow is under way or could be: eligible, running, or put aside for a time. Services do not count, nor
--- does a provisioner for which nobody waits any more.
+-- What of a workflow is under way or could be: eligible, running, or put off. Not what is disabled, nor services, nor a
+-- provisioner for which nobody waits any more.
 -- name: under_way
 SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6))
     OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
         WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
-        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4)))
+        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND state < 6 AND kind <> 4)))
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
@@ -223,7 +223,8 @@ WITH RECURSIVE blocked (job) AS (
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
 
 -- name: call_final
-UPDATE jobs SET state = 1, waiting_for = 0 WHERE workflow = :workflow AND job = :job AND state = 0
+UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, waiting_for = 0
+WHERE workflow = :workflow AND job = :job AND state = 0
 
 -- name: final
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
