@@ -20,7 +20,7 @@ from headway.model.flatten import Flat
 from headway.model.job import Job, Rules, Script
 from headway.model.messages import WorkflowId
 from tests.contracts.crew import Crew
-from tests.live.ledger import until
+from tests.live.ledger import Site, until
 from tests.shell import answer, headway
 
 WAIT = "while ! test -e {go}; do sleep 0.01; done"
@@ -136,8 +136,7 @@ def test_a_silent_job_that_is_followed_shows_nothing_of_the_next(tmp_path: Path)
 def test_the_runner_does_not_mind_the_signal_that_somebody_opens_an_output(tmp_path: Path) -> None:
     text = f"mqsub -l A -c 'touch begun; {WAIT.format(go='go')}'\nmqsub -deps A -l B -c 'kill -IO $$'\n"
     with under_way(tmp_path, text) as run:
-        ((_, runner),) = opened(tmp_path / ".headway").present(0.0)
-        os.kill(runner, signal.SIGIO)
+        os.kill(Site(tmp_path).runner(), signal.SIGIO)
         (tmp_path / "go").touch()
         run.wait(60)
     ends = [(attempt.name, attempt.exit_code) for attempt in opened(tmp_path / ".headway").history(WorkflowId(1))]

@@ -105,14 +105,6 @@ class PastContract:
         ]
         assert web.arcs == [(0, 2), (0, 3), (1, 2), (2, 3)]
 
-    def test_those_present_gave_a_sign_of_life_and_have_not_left(self, place: str) -> None:
-        crew = Crew.on(place, flow("a"))
-        silent, gone = Crew(crew.store, crew.workflow, "silent"), Crew(crew.store, crew.workflow, "gone")
-        crew.store.beat(crew.placeholder, 1e6)
-        crew.store.beat(gone.placeholder, 1e6)
-        crew.store.leave(gone.placeholder, 1e6)
-        assert crew.store.present(9e5) == [("here", 1)] and silent.host == "silent"
-
     # --- forgetting ------------------------------------------------------------------------------------------------
 
     def test_what_is_forgotten_is_gone_and_the_rest_stays(self, place: str) -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
     "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
     "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
+    "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),

@@ -16,7 +16,14 @@ from headway.policies.what_next import ORDERS
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
 @click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
-@click.option("--order", "order_name", type=click.Choice(list(ORDERS)), default="fifo", help="What runs next.")
+@click.option(
+    "--order",
+    "order_name",
+    envvar="HEADWAY_ORDER",
+    type=click.Choice(list(ORDERS)),
+    default="fifo",
+    help="What runs next.",
+)
 @click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
 @click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
@@ -61,7 +68,8 @@ def command(
     # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.cli.progress import Display
     from headway.live.read import no_collection, read
-    from headway.live.run import Stops, Watch, bounds, submitted, tally
+    from headway.live.rescue import rescue_of, rescued, write_rescue
+    from headway.live.run import Stops, Watch, bounds, failed_jobs, source_of, submitted, tally
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
@@ -69,11 +77,17 @@ def command(
         found = read(workflow, *arguments, format=format_name)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
+        rescue = None if fresh or jobs.latest(source_of(found, arguments)) else rescue_of(found)
+        found = found if rescue is None else rescued(found, rescue)
         number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun)
+    if rescue is not None:
+        print(f"going on from {rescue.name}.", file=sys.stderr)
     if retry:
         jobs.retry_failed(number)
+    jobs.resume(number)
     before, _, _ = tally(jobs, number)
-    display = Display(flat.dag.job_count, before, quiet=as_json)
+    total = sum(jobs.counts(number).values())
+    display = Display(total, before, quiet=as_json)
     stops = Stops()
     here("hello.before")
     watch.say(
@@ -86,10 +100,12 @@ def command(
         }
     )
     here("hello.after")
-    failures = []
     for progress in watch.progress(stops):
-        failures += [failure for failure in progress.failures if failure["final"]]
         display.show(progress)
+    failures = failed_jobs(home, jobs, number)
+    display.tell_the_rest(failures)
+    if found.format == "dagman" and tally(jobs, number)[0] < total and (path := write_rescue(found, jobs, number)):
+        display.say(f"what is done of it is in {path.name}, for DAGMan to go on from.")
     done, failed, skipped = tally(jobs, number)
     seconds = time.time() - begun
     limits = bounds(jobs, number, flat, slots)
@@ -110,4 +126,7 @@ def command(
     else:
         display.end(done, failed, skipped, seconds, slots, limits)
     sys.stdout.flush()
+    returned = jobs.returned(number)
+    if returned is not None:  # what the workflow itself says (ABORT-DAG-ON … RETURN)
+        return returned
     return 0 if not failed and not skipped else 3

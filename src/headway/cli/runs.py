@@ -28,7 +28,7 @@ def command(store: str | None, as_json: bool) -> None:
     home, database = found_store(store)
     runs, now = database.runs(), time.time()
     busy = running(home, database, runs, now)
-    there = asked(home) is not None if home is not None else bool(database.present(now - 120))
+    there = asked(home) is not None if home is not None else bool(database.present(now))
     if as_json:
         print_json({"runner": there, "workflows": [_answer(run, busy) for run in runs]})
         return

@@ -18,7 +18,6 @@ from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds, WorkflowId
 
 _GONE = ".gone-"
-_SILENT = 120.0  # seconds after which a placeholder without a sign of life runs nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def running(home: Home | None, store: Store, runs: Sequence[Run], now: Seconds) 
         if said is None:
             return set()
         return {run.workflow for run in runs if run.leases or run.workflow in said.workflows}
-    present = bool(store.present(now - _SILENT))
+    present = bool(store.present(now))
     return {run.workflow for run in runs if run.leases or (present and run.is_under_way)}
 
 
@@ -166,15 +165,14 @@ def _recover(home: Home, store: Store) -> None:
     from headway.live.placeholder.recovery import recover
     from headway.live.placeholder.roster import Roster
     from headway.live.placeholder.spool import Spool
-    from headway.live.store.sqlite import SqliteStore
 
     lock = home.locked()
-    if lock is None or not isinstance(store, SqliteStore):
+    if lock is None:
         return  # a runner has come; what it runs is not forgotten
     try:
         placeholder = store.enter(os.uname().nodename, os.getpid(), time.time())
-        mark = f"{store.id}-{home.database.stat().st_ino:x}"
-        recover(home, store, placeholder, mark, Spool(home.spool), Roster(home.roster))
+        mark = f"{store.id}-{home.identity:x}"
+        recover(home, store, placeholder, home.remembered(placeholder), mark, Spool(home.spool), Roster(home.roster))
         store.leave(placeholder, time.time())
     finally:
         os.close(lock)

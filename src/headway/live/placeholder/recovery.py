@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
@@ -11,21 +12,28 @@ from headway.live.home import Home
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store.protocol import Store
 from headway.model.messages import Finish, PlaceholderId
 
 
 def recover(
-    home: Home, store: SqliteStore, placeholder: PlaceholderId, mark: str, spool: Spool, roster: Roster
+    home: Home,
+    store: Store,
+    placeholder: PlaceholderId,
+    before: Sequence[PlaceholderId],
+    mark: str,
+    spool: Spool,
+    roster: Roster,
 ) -> None:
     """What the last runner spooled is recorded; what it ran is ended, and only then may run again.
 
-    Whoever has the lock is the only runner, so every lease is a dead one's, whatever this host was called then.
+    Whoever has the lock is the only runner here, so every lease of a store of our own is a dead one's. In one that is
+    shared, these are the leases of the placeholders that ran here before.
     """
     store.exchange(placeholder, list(spool.replay()), Room(0, 0), (), time.time())
     here("recover.after-replay")
     spool.settled(idle=True)
-    leases = store.open_leases()
+    leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
     if leases:
         logs = os.path.realpath(home.logs) + "/"
         Search(mark, set(leases), (logs,), roster.left()).end_all()

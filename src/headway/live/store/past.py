@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway.live.store.shared import STATES, Shared
+from headway.live.store.shared import STATES
+from headway.live.store.watching import Watching
 from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import JobId, Seconds, WorkflowId
+from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts")
 
 
-class Past(Shared):
+class Past(Watching):
     """The part of a store that remembers and forgets."""
 
     def runs(self) -> list[Run]:
@@ -52,7 +53,7 @@ class Past(Shared):
         return _attempts(self._run("history", workflow=workflow, job=job))
 
     def last_attempt(self, workflow: WorkflowId, job: JobId) -> Attempt | None:
-        found = _attempts(self._run("last_attempt", workflow=workflow, job=job))
+        found = _attempts(self._run("last_of_job", workflow=workflow, job=job))
         return found[0] if found else None
 
     def named(self, workflow: WorkflowId, name: str) -> JobId | None:
@@ -76,11 +77,8 @@ class Past(Shared):
             for job, kind, state, owner, name in self._run("members", workflow=workflow)
         ]
         return Web(
-            members, [(JobId(parent), JobId(child)) for parent, child in self._run("all_arcs", workflow=workflow)]
+            members, [(JobId(parent), JobId(child)) for parent, child in self._run("web_arcs", workflow=workflow)]
         )
-
-    def present(self, since: Seconds) -> list[tuple[str, int]]:
-        return [(said(host), pid) for host, pid, _, _ in self._run("present", since=since)]
 
     def forget(self, workflows: Sequence[WorkflowId]) -> None:
         with self._transaction():

@@ -11,7 +11,9 @@ from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.engine.explain import Facts
     from headway.live.store.records import Attempt, Member, Run, Web
+    from headway.live.store.sights import RunningJob, Seen, Span, Submitted
     from headway.live.store.submission import Submission
 
 
@@ -98,6 +100,9 @@ class Looking(Protocol):
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
 
+    def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
+        """Attempts of one placeholder that have not ended."""
+
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
 
@@ -114,6 +119,61 @@ class Looking(Protocol):
         """What happened out of the ordinary since that event."""
 
 
+class Steering(Protocol):
+    """How people, and jobs themselves, change what is to be done."""
+
+    def steer(
+        self, verb: str, workflow: WorkflowId, ranges: Sequence[tuple[int, int]], only: bool = False
+    ) -> tuple[list[str], list[LeaseId]]:
+        """Enables, disables, stops, calls done or has done anew (`redo`) the jobs from one place to another.
+
+        The jobs that this changed, and the attempts that are to end. `only`: not what depends on them.
+        """
+
+    def say(self, lease: LeaseId, status: str) -> bool:
+        """Keeps what a job says of itself; whether it still has its lease."""
+
+    def ready(self, lease: LeaseId) -> bool:
+        """A provisioner says that the rest may start; whether it is one that had not said so."""
+
+    def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
+        """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
+
+
+class Watching(Protocol):
+    """What people ask."""
+
+    def workflows(self) -> list[Submitted]:
+        """All there are, the latest first."""
+
+    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, dict[State, int]]:
+        """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
+
+    def groups(self, workflow: WorkflowId) -> list[Span]:
+        """Groups of more than one job, supergroups before their subgroups."""
+
+    def group(self, workflow: WorkflowId, path: str) -> Span | None:
+        """A group by its path, which may be one job."""
+
+    def place(self, workflow: WorkflowId, name: str) -> JobId | None:
+        """A job by its name."""
+
+    def seen(self, workflow: WorkflowId, first: int, last: int) -> list[Seen]:
+        """The jobs from one place to another; milestones, and the processes of nodes, left out."""
+
+    def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
+        """What is under way, in the order it was begun."""
+
+    def doubts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
+        """Jobs that began on an early release, and the job that failed after it."""
+
+    def present(self, now: Seconds) -> int:
+        """How many placeholders have lately given a sign of life."""
+
+    def facts(self, workflow: WorkflowId, job: JobId, is_served: bool) -> Facts:
+        """All that tells why a job does not run."""
+
+
 class Remembering(Protocol):
     """What was, and how it is forgotten."""
 
@@ -127,16 +187,13 @@ class Remembering(Protocol):
         """The last attempt at a job; found by its number, however long the history is."""
 
     def named(self, workflow: WorkflowId, name: str) -> JobId | None:
-        """The place of a job."""
+        """The place of a job, or of one of a node's processes."""
 
     def member(self, workflow: WorkflowId, job: JobId) -> Member:
         """One job, and what it runs."""
 
     def web(self, workflow: WorkflowId) -> Web:
         """All jobs and milestones of a workflow, and the arcs between them."""
-
-    def present(self, since: Seconds) -> list[tuple[str, int]]:
-        """Host and process of the placeholders that gave a sign of life since then and have not left."""
 
     def forget(self, workflows: Sequence[WorkflowId]) -> None:
         """Removes workflows and all that is known of them, all or none; refused while a job of theirs runs.
@@ -148,10 +205,14 @@ class Remembering(Protocol):
         """Gives back the room of what was forgotten."""
 
 
-class Store(Progress, Looking, Remembering, Protocol):
+class Store(Progress, Looking, Steering, Watching, Remembering, Protocol):
     """The jobs database. `id` is the mark that its jobs carry."""
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether placeholders of other hosts may use it at the same time."""
 
     def close(self) -> None: ...

@@ -58,7 +58,7 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
+UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
 WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
@@ -75,12 +75,16 @@ UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
 -- name: reset_final
 UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
 WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2, 6))
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2, 6))
 
 -- name: reset_services
 UPDATE jobs SET state = 1, tries = 0
-WHERE workflow = :workflow AND kind IN (4, 6) AND state IN (3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2))
+WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
+
+-- A provisioner's dependents are told once, however often it runs.
+-- name: provide
+UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :job
 
 -- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
 -- name: leased
@@ -200,11 +204,14 @@ UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :jo
 UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
 
--- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count.
+-- What of a workflow is under way or could be: eligible, running, or put off. Not what is disabled, nor services, nor a
+-- provisioner for which nobody waits any more.
 -- name: under_way
-SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind <> 4)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6))
+    OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+        WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
-        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4)))
+        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND state < 6 AND kind <> 4)))
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
@@ -215,7 +222,8 @@ WITH RECURSIVE blocked (job) AS (
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
 
 -- name: call_final
-UPDATE jobs SET state = 1, waiting_for = 0 WHERE workflow = :workflow AND job = :job AND state = 0
+UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, waiting_for = 0
+WHERE workflow = :workflow AND job = :job AND state = 0
 
 -- name: final
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
@@ -315,97 +323,3 @@ WHERE j.workflow = :workflow AND j.state = 4 AND j.kind <> 3 ORDER BY j.job
 SELECT s.name, a.number, p.host, a.started, a.ended, a.exit_code, a.max_rss, a.cpu_seconds, a.reason
 FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
 WHERE a.workflow = :workflow ORDER BY a.id
-
--- --- the past ---
-
--- name: runs
-SELECT id, name, source, directory, submitted, what_next, halted, returns FROM workflows ORDER BY id
-
--- name: run_counts
-SELECT workflow, state, COUNT(*) FROM jobs WHERE kind IN (0, 2, 5, 6) GROUP BY workflow, state
-
--- name: run_times
-SELECT workflow, COUNT(*), MIN(NULLIF(started, 0)), MAX(ended) FROM attempts GROUP BY workflow
-
--- What placeholders hold; a node in the hands of its processes is not held itself.
--- name: run_leases
-SELECT workflow, COUNT(*) FROM jobs WHERE state = 2 AND lease IS NOT NULL GROUP BY workflow
-
--- name: history
-SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
-    a.cpu_seconds, a.reason, a.status
-FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
-WHERE a.workflow = :workflow AND (CAST(:job AS bigint) IS NULL OR a.job = CAST(:job AS bigint)) ORDER BY a.id
-
--- name: last_attempt
-SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
-    a.cpu_seconds, a.reason, a.status
-FROM jobs j JOIN attempts a ON a.id = j.lease JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-    JOIN placeholders p ON p.id = a.placeholder
-WHERE j.workflow = :workflow AND j.job = :job
-
--- name: named
-SELECT job FROM specs WHERE workflow = :workflow AND name = :name ORDER BY job
-
--- name: member
-SELECT j.kind, j.state, n.owner, s.name, s.spec FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow AND j.job = :job
-
--- name: members
-SELECT j.job, j.kind, j.state, n.owner, s.name FROM jobs j
-    LEFT JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow ORDER BY j.job
-
--- name: all_arcs
-SELECT parent, child FROM arcs WHERE workflow = :workflow ORDER BY parent, child
-
--- name: present
-SELECT host, pid, started, beat FROM placeholders WHERE ended IS NULL AND beat >= :since ORDER BY id
-
--- PostgreSQL: whoever wants to take a job of a workflow that is to be forgotten passes it over.
--- name: lock_jobs
-SELECT 1 FROM jobs WHERE workflow = :workflow LIMIT 1 -- sqlite
-SELECT 1 FROM jobs WHERE workflow = :workflow ORDER BY job FOR UPDATE -- postgresql
-
--- name: remember_workflow
-INSERT INTO meta (key, value) VALUES ('last_workflow', :number) ON CONFLICT (key) DO UPDATE SET value = excluded.value
-
--- name: newest_workflow
-SELECT COALESCE(MAX(id), 0) FROM workflows
-
--- name: forget_workflow
-DELETE FROM workflows WHERE id = :workflow
-
--- name: forget_jobs
-DELETE FROM jobs WHERE workflow = :workflow
-
--- name: forget_specs
-DELETE FROM specs WHERE workflow = :workflow
-
--- name: forget_arcs
-DELETE FROM arcs WHERE workflow = :workflow
-
--- name: forget_nodes
-DELETE FROM nodes WHERE workflow = :workflow
-
--- name: forget_lanes
-DELETE FROM lanes WHERE workflow = :workflow
-
--- name: forget_groups
-DELETE FROM job_groups WHERE workflow = :workflow
-
--- name: forget_doubts
-DELETE FROM doubts WHERE workflow = :workflow
-
--- The newest of these stay, whosever they are: SQLite's next number is the one after the largest.
--- name: forget_attempts
-DELETE FROM attempts WHERE workflow NOT IN (SELECT id FROM workflows) AND id < (SELECT MAX(id) FROM attempts)
-
--- name: forget_events
-DELETE FROM events WHERE workflow NOT IN (SELECT id FROM workflows) AND id < (SELECT MAX(id) FROM events)
-
--- name: forget_placeholders
-DELETE FROM placeholders WHERE ended IS NOT NULL AND id < (SELECT MAX(id) FROM placeholders)
-    AND id NOT IN (SELECT placeholder FROM attempts)

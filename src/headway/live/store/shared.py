@@ -82,6 +82,9 @@ class Shared:
         held = self._run("held", placeholder=placeholder)
         return [Finish(LeaseId(lease), None, ended=now, reason=reason) for (lease,) in held]
 
+    def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
+        return [LeaseId(lease) for (lease,) in self._run("held", placeholder=placeholder)]
+
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         wanted = None if host is None else kept(host)
         return [LeaseId(lease) for (lease,) in self._run("open_leases", host=wanted)]
