@@ -69,13 +69,13 @@ def command(
     from headway.cli.progress import Display
     from headway.live.read import no_collection, read
     from headway.live.rescue import rescue_of, rescued, write_rescue
-    from headway.live.run import Stops, Watch, bounds, failed_jobs, source_of, submitted, tally
+    from headway.live.run import Stops, bounds, failed_jobs, source_of, submitted, tally, watched
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
-        watch = Watch(home, starter)
+        line = watched(home, starter)
         jobs = SqliteStore(home.database, sync)
         rescue = None if fresh or jobs.latest(source_of(found, arguments)) else rescue_of(found)
         found = found if rescue is None else rescued(found, rescue)
@@ -90,7 +90,7 @@ def command(
     display = Display(total, before, quiet=as_json)
     stops = Stops()
     here("hello.before")
-    watch.say(
+    line.say(
         {
             "workflow": number,
             "slots": slots,
@@ -100,7 +100,7 @@ def command(
         }
     )
     here("hello.after")
-    for progress in watch.progress(stops):
+    for progress in line.reports(stops, tell=True):
         display.show(progress)
     failures = failed_jobs(home, jobs, number)
     display.tell_the_rest(failures)
