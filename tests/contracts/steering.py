@@ -337,6 +337,19 @@ class SteeringContract:
         assert crew.steer("redo", "p") == "a b p" and crew.states() == "a:w b:w p:e"
         crew.run("p", "a", "b")
 
+    def test_a_provisioner_that_runs_again_with_its_workflow_lets_nobody_go_twice(self, place: str) -> None:
+        workflow = Workflow()
+        workflow.job("b", "true", [workflow.job("a", "true").name])
+        crew = Crew.on(place, submission(workflow, (Kind.PROVISIONER, "p")))
+        crew.run("p")
+        crew.run("a", exit_code=1)
+        crew.store.retry_failed(crew.workflow)
+        crew.store.resume(crew.workflow)
+        assert crew.states() == "a:e b:w p:e"
+        assert sorted(crew.take(3)) == ["a", "p"]
+        crew.end("p")
+        assert crew.states() == "a:r b:w p:d" and crew.store.miscounted(crew.workflow) == []
+
     def test_only_what_is_there_can_be_steered(self, place: str) -> None:
         store = opened(place)
         number = store.add(flow("a"), 1.0)

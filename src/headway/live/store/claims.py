@@ -225,6 +225,8 @@ class Claims(Shared):
             again = row.tries and row.state in (State.ELIGIBLE, State.LATER, State.DISABLED)
             if again and own.rules.more_memory != 1.0:
                 self._run("grow", workflow=workflow, job=job, factor=own.rules.more_memory)
+        for workflow, parent in changes.counted:
+            self._run("count_arcs", workflow=workflow, parent=parent)
         for workflow, returns in changes.aborts.items():
             self._run("halt", workflow=workflow, returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]

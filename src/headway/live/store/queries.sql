@@ -224,6 +224,10 @@ WHERE j.workflow = :workflow AND j.job = :job AND j.state = 1
 -- name: spend
 UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
 
+-- Arcs of a provisioner, which count once though it may end again: 3, as 2 is for one that is weak.
+-- name: count_arcs
+UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
+
 -- name: set_arrivals
 UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
 
