@@ -384,6 +384,13 @@ class SteeringContract:
         assert single is not None and single.first == single.last == store.place(number, "B")
         assert store.group(number, "Z") is None and store.place(number, "X") is None
 
+    def test_what_a_group_waits_for_is_told_done_or_not(self, place: str) -> None:
+        crew = Crew.on(place, flow("abMNcd", "aM", "bM", "MN", "Nc", "cd", "ad"))
+        crew.run("a")
+        store, number = crew.store, crew.workflow
+        assert store.awaited_by(number, 4, 5) == ["a", "b"] and store.awaited_by(number, 5, 5) == ["a", "c"]
+        assert store.awaited_by(number, 0, 0) == []
+
     def test_what_runs_is_told_with_its_command_and_host(self, place: str) -> None:
         crew = Crew.on(place, submission(processes("b")))
         crew.take(2)

@@ -34,8 +34,12 @@ Counts = dict[State, int]
 class GroupStatus:
     """A group, or a job that is none of a group of the level asked for."""
 
-    path: str
+    span: Span
     counts: Counts = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        return self.span.path
 
     @property
     def state(self) -> State:
@@ -130,7 +134,7 @@ def _level(store: Store, workflow: Submitted, above: Span | None) -> list[GroupS
             at, begun = at + 1, False
         inside = at < len(spans) and spans[at].first <= job.job
         if not (inside and begun):
-            found.append(GroupStatus(spans[at].path if inside else job.name))
+            found.append(GroupStatus(spans[at] if inside else Span(job.name, job.job, job.job)))
             begun = inside
         seen = shown_state(job.state, job.off)
         found[-1].counts[seen] = found[-1].counts.get(seen, 0) + 1
@@ -175,7 +179,13 @@ def steer(
     store: Store, home: Home | None, workflow: Submitted, verb: str, words: Sequence[str], only: bool = False
 ) -> Outcome:
     """Carries a verb out on groups, tells the runner, and waits for what is to end."""
-    spans = found_groups(store, workflow, words)
+    return steer_spans(store, home, workflow, verb, found_groups(store, workflow, words), only)
+
+
+def steer_spans(
+    store: Store, home: Home | None, workflow: Submitted, verb: str, spans: Sequence[Span], only: bool = False
+) -> Outcome:
+    """The same on groups that were found already."""
     changed, stops = store.steer(verb, workflow.id, [(span.first, span.last) for span in spans], only)
     told = changed and tell_runner(home)
     if not stops:

@@ -129,3 +129,6 @@ ORDER BY j.job
 
 -- name: present
 SELECT COUNT(*) FROM placeholders WHERE ended IS NULL AND beat >= :since
+
+-- name: kinds
+SELECT job, kind FROM jobs WHERE workflow = :workflow
