@@ -40,9 +40,7 @@ class Profile:
         """E(0) … E(s)."""
         if self._eligible is None:
             changes = [
-                change
-                for change, length in zip(self.key[1::2], self.key[2::2], strict=True)
-                for _ in range(length)
+                change for change, length in zip(self.key[1::2], self.key[2::2], strict=True) for _ in range(length)
             ]
             self._eligible = list(accumulate(changes, initial=self.key[0]))
         return self._eligible
