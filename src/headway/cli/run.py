@@ -6,9 +6,11 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
+from headway.cli.choosing import choosing_options, chosen, dry_run
 from headway.cli.options import print_json, workflow_arguments
 from headway.policies.what_next import ORDERS
 
@@ -23,6 +25,7 @@ from headway.policies.what_next import ORDERS
 @click.option("--fresh", is_flag=True, help="Start from the beginning, whatever an earlier run has done.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
+@choosing_options
 def command(
     workflow: str,
     arguments: tuple[str, ...],
@@ -35,6 +38,7 @@ def command(
     fresh: bool,
     sync: str,
     as_json: bool,
+    **wishes: Any,
 ) -> int:
     """Run a workflow to its end on this computer.
 
@@ -50,18 +54,22 @@ def command(
         from headway.live.read import read
 
         read(workflow, format=format_name)  # says what is wrong, before a folder is made for nothing
+    folder = Path(store) if store else Path(workflow).absolute().parent / ".headway"
+    if wishes["dry_run"]:
+        return dry_run(workflow, arguments, format_name, folder, chosen(wishes, retry), fresh, as_json)
     from headway.live.failpoint import here
     from headway.live.home import Home
 
-    home = Home(Path(store) if store else Path(workflow).absolute().parent / ".headway")
+    home = Home(folder)
     slots = slots or len(os.sched_getaffinity(0))
     from headway.live.starter import Starter
 
     starter = Starter(home, sync)
     # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.cli.progress import Display
+    from headway.live.choice import tally
     from headway.live.read import no_collection, read
-    from headway.live.run import Stops, Watch, bounds, submitted, tally
+    from headway.live.run import Stops, Watch, bounds, submitted
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
@@ -69,11 +77,14 @@ def command(
         found = read(workflow, *arguments, format=format_name)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
-        number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun)
+        choice = chosen(wishes, retry)
+        number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun, choice.settler(jobs))
     if retry:
         jobs.retry_failed(number)
-    before, _, _ = tally(jobs, number)
-    display = Display(flat.dag.job_count, before, quiet=as_json)
+    before = tally(jobs, number)
+    display = Display(flat.dag.job_count - before.left_out, before.done, quiet=as_json)
+    if before.left_out and not as_json:
+        display.say(f"{before.left_out:,} jobs are left out.")
     stops = Stops()
     here("hello.before")
     watch.say(
@@ -90,7 +101,8 @@ def command(
     for progress in watch.progress(stops):
         failures += [failure for failure in progress.failures if failure["final"]]
         display.show(progress)
-    done, failed, skipped = tally(jobs, number)
+    ended = tally(jobs, number)
+    done, failed, skipped = ended.done, ended.failed, ended.skipped
     seconds = time.time() - begun
     limits = bounds(jobs, number, flat, slots)
     if as_json:
@@ -99,6 +111,7 @@ def command(
                 "done": done,
                 "failed": failed,
                 "skipped": skipped,
+                "left_out": ended.left_out,
                 "seconds": seconds,
                 "minimal_seconds": limits.minimal,
                 "work_seconds": limits.work,

@@ -10,7 +10,7 @@ import shlex
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,6 @@ from headway.model.errors import HeadwayError, InputError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import PLAIN, Rules
 from headway.model.messages import WorkflowId
-from headway.model.states import State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order
 
@@ -56,11 +55,31 @@ def submitted(
     order_name: str,
     fresh: bool,
     now: float,
+    choose: Callable[[WorkflowId, Flat], None] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
-    The same is the same file with the same arguments: other goals of a Makefile are another workflow.
+    The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
+    which of its jobs this run is about, before any other run can look.
     """
+    submission, flat = submission_of(workflow, arguments, order_name)
+    with home.submitting():
+        earlier = None if fresh else store.latest(submission.source)
+        if earlier is None:
+            here("submit.before")
+            number = store.add(submission, now)
+            here("submit.after")
+        else:
+            number, digest = earlier
+            if digest != submission.digest:
+                raise changed(workflow)
+        if choose is not None:
+            choose(number, flat)
+    return number, flat
+
+
+def submission_of(workflow: Workflow, arguments: Sequence[str], order_name: str) -> tuple[Submission, Flat]:
+    """A workflow as it goes into a store; what cannot be run is refused."""
     if _has_descriptions(workflow):
         from headway.formats.submit import resolved  # costs more than most other workflows need to start
 
@@ -73,20 +92,14 @@ def submitted(
     submission = Submission(workflow.name, source, str(folder), flat, order(order_name)(flat.dag))
     if not file.is_file():
         submission.source += f" {submission.digest}"
-    with home.submitting():
-        earlier = None if fresh else store.latest(submission.source)
-        if earlier is None:
-            here("submit.before")
-            number = store.add(submission, now)
-            here("submit.after")
-            return number, flat
-    number, digest = earlier
-    if digest != submission.digest:
-        raise HeadwayError(
-            f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
-            "Run it with --fresh to start from the beginning.",
-        )
-    return number, flat
+    return submission, flat
+
+
+def changed(workflow: Workflow) -> HeadwayError:
+    return HeadwayError(
+        f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
+        "Run it with --fresh to start from the beginning.",
+    )
 
 
 def _has_descriptions(workflow: Workflow) -> bool:
@@ -205,13 +218,6 @@ class Stops:
 
 def _dead() -> HeadwayError:
     return HeadwayError("the runner has died.", "Run again: what was done stays done.")
-
-
-def tally(store: SqliteStore, workflow: WorkflowId) -> tuple[int, int, int]:
-    """Jobs done, failed, and not run."""
-    counts = store.counts(workflow)
-    done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
-    return done, failed, sum(counts.values()) - done - failed
 
 
 @dataclass(frozen=True, slots=True)

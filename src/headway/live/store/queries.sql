@@ -56,7 +56,7 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
+UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END, tries = 0
 WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
@@ -181,7 +181,7 @@ SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 2 AND lan
 SELECT halted, returns FROM workflows WHERE id = :workflow
 
 -- name: wake
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END
+UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END
 WHERE workflow = :workflow AND state = 5 AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND not_before <= :now)
 
@@ -198,11 +198,12 @@ UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :jo
 UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
 
--- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count.
+-- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count,
+-- nor do jobs that this run leaves out.
 -- name: under_way
 SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind <> 4)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
-        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4)))
+        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4 AND off < 2)))
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
@@ -313,3 +314,33 @@ WHERE j.workflow = :workflow AND j.state = 4 AND j.kind <> 3 ORDER BY j.job
 SELECT s.name, a.number, p.host, a.started, a.ended, a.exit_code, a.max_rss, a.cpu_seconds, a.reason
 FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
 WHERE a.workflow = :workflow ORDER BY a.id
+
+-- The rows that a plan looks at: the nodes of the dag, which come before all others.
+-- name: places
+SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2)
+
+-- name: places_locked
+SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2) ORDER BY job
+FOR UPDATE -- postgresql
+
+-- name: spent
+SELECT parent, child FROM arcs WHERE workflow = :workflow AND weak = 2
+
+-- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
+-- name: left_out
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
+
+-- name: arrange
+UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
+    tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+WHERE workflow = :workflow AND job = :job
+
+-- name: reset_node
+UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0, step = begins, not_before = NULL
+WHERE workflow = :workflow AND job = :job
+
+-- name: unspend
+UPDATE arcs SET weak = 1 WHERE workflow = :workflow AND parent = :job AND weak = 2
+
+-- name: forget_doubts
+DELETE FROM doubts WHERE workflow = :workflow AND job = :job

@@ -1,0 +1,75 @@
+"""The options of `headway run` that say which jobs it is about, and the answer of `--dry-run`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.cli.options import Command, print_json
+
+if TYPE_CHECKING:
+    from headway.live.choice import Choice
+
+_OPTIONS = (
+    click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
+    click.option(
+        "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
+    ),
+    click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
+)
+
+
+def choosing_options(function: Command) -> Command:
+    """All of them; the command takes them as `**wishes`."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def chosen(wishes: Mapping[str, Any], retry: bool) -> Choice:
+    """What the options say."""
+    from headway.live.choice import Choice
+
+    return Choice(wishes["until"], wishes["since"], retry)
+
+
+def dry_run(
+    workflow: str,
+    arguments: Sequence[str],
+    format_name: str | None,
+    store: Path,
+    choice: Choice,
+    fresh: bool,
+    json: bool,
+) -> int:
+    """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
+    from headway.live.dry_run import dry_run as planned
+    from headway.live.read import no_collection, read
+
+    with no_collection():
+        flat, plan = planned(read(workflow, *arguments, format=format_name), arguments, store, choice, fresh)
+    names = flat.dag.names
+    verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
+    counts = Counter(verdict.why for _, verdict in verdicts)
+    runs = sum(verdict.runs for _, verdict in verdicts)
+    if json:
+        jobs = [
+            {
+                "job": name,
+                "runs": verdict.runs,
+                "why": str(verdict.why),
+                "because": verdict.because or None,
+                "reason": verdict.reason,
+            }
+            for name, verdict in verdicts
+        ]
+        print_json({"runs": runs, "counts": {str(why): count for why, count in counts.items()}, "jobs": jobs})
+        return 0
+    for name, verdict in verdicts:
+        click.echo(f"{'run ' if verdict.runs else 'skip'}  {name}: {verdict.reason}")
+    click.echo(f"{runs:,} of {len(verdicts):,} jobs would run.", err=True)
+    return 0
