@@ -13,12 +13,14 @@ from headway.cli.options import Command, print_json
 
 if TYPE_CHECKING:
     from headway.live.choice import Choice
+    from headway.model.workflow import Workflow
 
 _OPTIONS = (
     click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
     click.option(
         "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
     ),
+    click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date."),
     click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
 )
 
@@ -30,28 +32,18 @@ def choosing_options(function: Command) -> Command:
     return function
 
 
-def chosen(wishes: Mapping[str, Any], retry: bool) -> Choice:
+def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:
     """What the options say."""
     from headway.live.choice import Choice
 
-    return Choice(wishes["until"], wishes["since"], retry)
+    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"])
 
 
-def dry_run(
-    workflow: str,
-    arguments: Sequence[str],
-    format_name: str | None,
-    store: Path,
-    choice: Choice,
-    fresh: bool,
-    json: bool,
-) -> int:
+def dry_run(choice: Choice, store: Path, fresh: bool, json: bool) -> int:
     """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
     from headway.live.dry_run import dry_run as planned
-    from headway.live.read import no_collection, read
 
-    with no_collection():
-        flat, plan = planned(read(workflow, *arguments, format=format_name), arguments, store, choice, fresh)
+    flat, plan = planned(choice, store, fresh)
     names = flat.dag.names
     verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
     counts = Counter(verdict.why for _, verdict in verdicts)

@@ -21,7 +21,7 @@ class Display:
         self._begun = time.monotonic()
         self._trouble = ""
         if before and not quiet:
-            self.say(f"{before:,} of {jobs:,} jobs were done by an earlier run.")
+            self.say(f"{before:,} of {jobs:,} jobs are done already.")
 
     def say(self, text: str) -> None:
         """A line that stays."""

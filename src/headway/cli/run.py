@@ -56,7 +56,10 @@ def command(
         read(workflow, format=format_name)  # says what is wrong, before a folder is made for nothing
     folder = Path(store) if store else Path(workflow).absolute().parent / ".headway"
     if wishes["dry_run"]:
-        return dry_run(workflow, arguments, format_name, folder, chosen(wishes, retry), fresh, as_json)
+        from headway.live.read import read
+
+        found = read(workflow, *arguments, format=format_name)
+        return dry_run(chosen(found, arguments, wishes, retry), folder, fresh, as_json)
     from headway.live.failpoint import here
     from headway.live.home import Home
 
@@ -77,7 +80,7 @@ def command(
         found = read(workflow, *arguments, format=format_name)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
-        choice = chosen(wishes, retry)
+        choice = chosen(found, arguments, wishes, retry)
         number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun, choice.settler(jobs))
     if retry:
         jobs.retry_failed(number)

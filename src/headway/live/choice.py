@@ -2,40 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from headway.engine.plan import UNJUDGED, Known, Plan, plan
-from headway.live.store.arrangement import arrange, is_arranged, known, left_out
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store.arrangement import arrange, is_arranged, known, last_starts, left_out
+from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.part import part
 from headway.model.states import State
+from headway.model.workflow import Workflow
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the user of one run wants."""
+    """What the user of one run wants of a workflow, read with these arguments."""
 
+    source: Workflow
+    arguments: Sequence[str] = ()
     until: Sequence[str] = ()
     since: Sequence[str] = ()
     retry: bool = False
+    always: bool = False  # run also what make calls up to date
 
-    def planned(self, flat: Flat, earlier: Mapping[int, Known]) -> Plan:
-        """What happens to each job."""
-        return plan(flat, earlier, part(flat, self.until, self.since), UNJUDGED, self.retry)
+    def planned(self, flat: Flat, store: Shared | None = None, workflow: WorkflowId | None = None) -> Plan:
+        """What happens to each job, by what a store knows of earlier runs if there is one."""
+        earlier = dict[int, Known]() if store is None or workflow is None else known(store, workflow)
+        judged = UNJUDGED
+        if self.is_judged:
+            from headway.live.uptodate import Earlier
+            from headway.live.uptodate import judged as judgement
 
-    def settler(self, store: SqliteStore) -> Callable[[WorkflowId, Flat], None]:
+            started = {} if store is None or workflow is None or not earlier else last_starts(store, workflow)
+            judged = judgement(self.source, self.arguments, flat, Earlier(earlier, started), self.retry)
+        return plan(flat, earlier, part(flat, self.until, self.since), judged, self.retry)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether make has a say."""
+        return self.source.format == "makefile" and not self.always
+
+    def settler(self, store: Shared) -> Callable[[WorkflowId, Flat], None]:
         """What tells a store, once it has the workflow."""
         return partial(self.settle, store)
 
-    def settle(self, store: SqliteStore, workflow: WorkflowId, flat: Flat) -> None:
+    def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
-        if self.until or self.since:
-            arrange(store, workflow, flat, self.planned(flat, known(store, workflow)))
-        elif is_arranged(store, workflow):
+        arranged = is_arranged(store, workflow)
+        if self.until or self.since or self.is_judged:
+            planned = self.planned(flat, store, workflow)
+            if arranged or not planned.is_plain:
+                arrange(store, workflow, flat, planned)
+        elif arranged:
             arrange(store, workflow, flat, None)
 
 
@@ -49,7 +69,7 @@ class Tally:
     left_out: int
 
 
-def tally(store: SqliteStore, workflow: WorkflowId) -> Tally:
+def tally(store: Shared, workflow: WorkflowId) -> Tally:
     counts, out = store.counts(workflow), left_out(store, workflow)
     done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     skipped = sum(counts.values()) - done - failed

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from headway.engine.plan import Plan
 from headway.live.choice import Choice
 from headway.live.run import changed, submission_of
-from headway.live.store.arrangement import known
 from headway.live.store.sqlite import SqliteStore
 from headway.model.flatten import Flat
-from headway.model.workflow import Workflow
 
 
-def dry_run(
-    workflow: Workflow, arguments: Sequence[str], folder: Path, choice: Choice, fresh: bool
-) -> tuple[Flat, Plan]:
+def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
     """The graph of a workflow, and what happens to each job if it is run from the store in a folder."""
-    submission, flat = submission_of(workflow, arguments, "fifo")
+    submission, flat = submission_of(choice.source, choice.arguments, "fifo")
     database = folder / "store.db"
     if fresh or not database.is_file():
-        return flat, choice.planned(flat, {})
+        return flat, choice.planned(flat)
     store = SqliteStore(database)
     try:
         earlier = store.latest(submission.source)
         if earlier is None:
-            return flat, choice.planned(flat, {})
+            return flat, choice.planned(flat)
         number, digest = earlier
         if digest != submission.digest:
-            raise changed(workflow)
-        return flat, choice.planned(flat, known(store, number))
+            raise changed(choice.source)
+        return flat, choice.planned(flat, store, number)
     finally:
         store.close()

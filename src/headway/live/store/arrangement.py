@@ -18,6 +18,11 @@ def known(store: Shared, workflow: WorkflowId) -> dict[int, Known]:
     }
 
 
+def last_starts(store: Shared, workflow: WorkflowId) -> dict[int, float]:
+    """When each job that was ever started was last started."""
+    return dict(store._run("last_starts", workflow=workflow))
+
+
 def is_arranged(store: Shared, workflow: WorkflowId) -> bool:
     """Whether an earlier run left jobs out."""
     return bool(store._run("left_out", workflow=workflow))

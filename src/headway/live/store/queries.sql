@@ -344,3 +344,8 @@ UPDATE arcs SET weak = 1 WHERE workflow = :workflow AND parent = :job AND weak =
 
 -- name: forget_doubts
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job
+
+-- When each job was last started; of an attempt that was lost only its lease is known.
+-- name: last_starts
+SELECT job, MAX(CASE WHEN started > 0 THEN started ELSE leased END) FROM attempts
+WHERE workflow = :workflow AND (started > 0 OR reason IS NULL OR reason <> 'given back') GROUP BY job
