@@ -84,6 +84,10 @@ def submission_of(workflow: Workflow, arguments: Sequence[str], order_name: str)
         from headway.formats.submit import resolved  # costs more than most other workflows need to start
 
         workflow = resolved(workflow, Files())
+    if workflow.format == "makefile":
+        from headway.live.recipes import declare_outputs
+
+        declare_outputs(workflow)
     refuse(workflow)
     flat = flatten(workflow)
     file = Path(workflow.source).absolute()

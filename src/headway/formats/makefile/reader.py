@@ -196,6 +196,8 @@ class _Reading:
             first.inputs += tuple(file for file in dict.fromkeys(files) if file not in first.inputs)
             made = [also for also in (name, *entry.also) if also in self.entries and not self.entries[also].phony]
             last.outputs += tuple(file for file in dict.fromkeys(made) if file not in last.outputs)
+            if entry.precious and made:
+                last.attributes = {**last.attributes, "precious": "yes"}
         return group
 
     def is_file(self, name: str) -> bool:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.placeholder.halves import remove_later
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
+from headway.live.spec import Spec
 from headway.live.store.sqlite import SqliteStore
-from headway.model.messages import Finish, PlaceholderId
+from headway.live.store.words import said
+from headway.model.messages import Finish, LeaseId, PlaceholderId
 
 
 def recover(
@@ -29,6 +33,7 @@ def recover(
     if leases:
         logs = os.path.realpath(home.logs) + "/"
         Search(mark, set(leases), (logs,), roster.left()).end_all()
+        _remove_halves(store, leases)
         now = time.time()
         lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
         here("recover.before-requeue")
@@ -36,3 +41,11 @@ def recover(
     roster.clear()
     for left in home.folder.glob(".store-*"):  # by one that died while it made the store
         left.unlink(missing_ok=True)
+
+
+def _remove_halves(store: SqliteStore, leases: Sequence[LeaseId]) -> None:
+    """What jobs that were ended have half-written is removed: make, for one, would take it for whole."""
+    for lease in leases:
+        for text, directory, leased in store._run("lost", lease=lease):
+            if '"outputs"' in text:
+                remove_later(Spec.read(text), said(directory), leased)

@@ -349,3 +349,8 @@ DELETE FROM doubts WHERE workflow = :workflow AND job = :job
 -- name: last_starts
 SELECT job, MAX(CASE WHEN started > 0 THEN started ELSE leased END) FROM attempts
 WHERE workflow = :workflow AND (started > 0 OR reason IS NULL OR reason <> 'given back') GROUP BY job
+
+-- What an attempt was about whose runner has died.
+-- name: lost
+SELECT s.spec, w.directory, a.leased FROM attempts a JOIN workflows w ON w.id = a.workflow
+    JOIN specs s ON s.workflow = a.workflow AND s.job = a.job WHERE a.id = :lease AND a.step = 0
