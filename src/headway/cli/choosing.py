@@ -21,6 +21,7 @@ _OPTIONS = (
         "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
     ),
     click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date."),
+    click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}."),
     click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
 )
 
@@ -30,6 +31,17 @@ def choosing_options(function: Command) -> Command:
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
+
+
+def meant(workflow: str, arguments: Sequence[str], format_name: str | None, wishes: Mapping[str, Any]) -> Workflow:
+    """The workflow of a file; with --array, the arguments as a command for each of its lines."""
+    if wishes["array"] is not None:
+        from headway.live.lines import array
+
+        return array(workflow, arguments)
+    from headway.live.read import read
+
+    return read(workflow, *arguments, format=format_name)
 
 
 def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from headway.cli.choosing import choosing_options, chosen, dry_run
+from headway.cli.choosing import choosing_options, chosen, dry_run, meant
 from headway.cli.options import print_json, workflow_arguments
 from headway.policies.what_next import ORDERS
 
@@ -49,16 +49,17 @@ def command(
     \b
       headway run diamond.dag
       headway run Makefile --slots 4
+      headway run --array photos.txt -- convert {} -resize 50% small/{/}
     """
+    if wishes["array"] is not None:  # W and its arguments are a command for each line of a file
+        workflow, arguments, store = wishes["array"], (workflow, *arguments), store or ".headway"
     if workflow != "-" and not os.access(workflow, os.R_OK):
         from headway.live.read import read
 
         read(workflow, format=format_name)  # says what is wrong, before a folder is made for nothing
     folder = Path(store) if store else Path(workflow).absolute().parent / ".headway"
     if wishes["dry_run"]:
-        from headway.live.read import read
-
-        found = read(workflow, *arguments, format=format_name)
+        found = meant(workflow, arguments, format_name, wishes)
         return dry_run(chosen(found, arguments, wishes, retry), folder, fresh, as_json)
     from headway.live.failpoint import here
     from headway.live.home import Home
@@ -71,13 +72,13 @@ def command(
     # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.cli.progress import Display
     from headway.live.choice import tally
-    from headway.live.read import no_collection, read
+    from headway.live.read import no_collection
     from headway.live.run import Stops, Watch, bounds, submitted
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
     with no_collection():
-        found = read(workflow, *arguments, format=format_name)
+        found = meant(workflow, arguments, format_name, wishes)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
         choice = chosen(found, arguments, wishes, retry)

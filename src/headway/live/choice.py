@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,16 +27,16 @@ class Choice:
     retry: bool = False
     always: bool = False  # run also what make calls up to date
 
-    def planned(self, flat: Flat, store: Shared | None = None, workflow: WorkflowId | None = None) -> Plan:
-        """What happens to each job, by what a store knows of earlier runs if there is one."""
-        earlier = dict[int, Known]() if store is None or workflow is None else known(store, workflow)
-        judged = UNJUDGED
+    def planned(
+        self, flat: Flat, earlier: Mapping[int, Known] | None = None, started: Mapping[int, float] | None = None
+    ) -> Plan:
+        """What happens to each job, by how far earlier runs have got with it and when they last started it."""
+        earlier, judged = earlier or {}, UNJUDGED
         if self.is_judged:
             from headway.live.uptodate import Earlier
             from headway.live.uptodate import judged as judgement
 
-            started = {} if store is None or workflow is None or not earlier else last_starts(store, workflow)
-            judged = judgement(self.source, self.arguments, flat, Earlier(earlier, started), self.retry)
+            judged = judgement(self.source, self.arguments, flat, Earlier(earlier, started or {}), self.retry)
         return plan(flat, earlier, part(flat, self.until, self.since), judged, self.retry)
 
     @property
@@ -52,7 +52,8 @@ class Choice:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
         arranged = is_arranged(store, workflow)
         if self.until or self.since or self.is_judged:
-            planned = self.planned(flat, store, workflow)
+            started = last_starts(store, workflow) if self.is_judged else {}
+            planned = self.planned(flat, known(store, workflow), started)
             if arranged or not planned.is_plain:
                 arrange(store, workflow, flat, planned)
         elif arranged:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headway.engine.plan import Plan
+from headway.engine.plan import Known, Plan
 from headway.live.choice import Choice
-from headway.live.run import changed, submission_of
+from headway.live.run import carried, changed, submission_of
+from headway.live.store.arrangement import known, last_starts
 from headway.live.store.sqlite import SqliteStore
 from headway.model.flatten import Flat
+from headway.model.states import State
+
+DONE = Known(State.DONE, True)
 
 
 def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
@@ -24,7 +28,10 @@ def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
             return flat, choice.planned(flat)
         number, digest = earlier
         if digest != submission.digest:
-            raise changed(choice.source)
-        return flat, choice.planned(flat, store, number)
+            if choice.source.format != "array":
+                raise changed(choice.source)
+            done = carried(store, number, choice.arguments)
+            return flat, choice.planned(flat, {n: DONE for n, name in enumerate(flat.dag.names) if name in done})
+        return flat, choice.planned(flat, known(store, number), last_starts(store, number))
     finally:
         store.close()

@@ -10,8 +10,8 @@ import shlex
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
 from headway.live.starter import Starter
+from headway.live.store.shared import Shared
 from headway.live.store.sqlite import SqliteStore
 from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import PLAIN, Rules
 from headway.model.messages import WorkflowId
+from headway.model.states import State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order
 
@@ -72,14 +74,27 @@ def submitted(
         else:
             number, digest = earlier
             if digest != submission.digest:
-                raise changed(workflow)
+                if workflow.format != "array":
+                    raise changed(workflow)
+                # Another list: lines that are done stay done.
+                submission, flat = submission_of(workflow, arguments, order_name, carried(store, number, arguments))
+                number = store.add(submission, now)
         if choose is not None:
             choose(number, flat)
     return number, flat
 
 
-def submission_of(workflow: Workflow, arguments: Sequence[str], order_name: str) -> tuple[Submission, Flat]:
-    """A workflow as it goes into a store; what cannot be run is refused."""
+def carried(store: Shared, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+    """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
+    if any("{#}" in word for word in command):
+        return frozenset()
+    return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
+
+
+def submission_of(
+    workflow: Workflow, arguments: Sequence[str], order_name: str, done: Container[str] = ()
+) -> tuple[Submission, Flat]:
+    """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
     if _has_descriptions(workflow):
         from headway.formats.submit import resolved  # costs more than most other workflows need to start
 
@@ -90,6 +105,9 @@ def submission_of(workflow: Workflow, arguments: Sequence[str], order_name: str)
         declare_outputs(workflow)
     refuse(workflow)
     flat = flatten(workflow)
+    for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
+        if job is not None and name in done:
+            job.rules = replace(job.rules, done=True)
     file = Path(workflow.source).absolute()
     folder = file.parent if file.is_file() else Path.cwd()  # what comes through a pipe has no folder of its own
     source = shlex.join([str(file), *arguments])
