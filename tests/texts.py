@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -39,3 +40,19 @@ class Texts:
 
     def build(self, path: str, arguments: Sequence[str]) -> str:
         raise InputError(path, 1, "nothing runs here.")
+
+
+class Originals(Texts):
+    """The same with bytes, as files to be changed."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        super().__init__({path: text.decode("utf-8", "surrogateescape") for path, text in files.items()})
+
+    def lines(self, path: str) -> Iterator[str]:
+        return (f"{line}\n" for line in self.text(path).removeprefix("\ufeff").split("\n"))
+
+    def raw(self, path: str) -> bytes:
+        return self.text(path).encode("utf-8", "surrogateescape")
+
+    def identity(self, path: str) -> str:
+        return posixpath.normpath(path)

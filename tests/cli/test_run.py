@@ -146,9 +146,9 @@ def test_a_makefile_and_a_dagman_file_run(tmp_path: Path) -> None:
 def test_what_cannot_be_honoured_is_refused_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "x.sub").write_text("executable = /bin/touch\narguments = ran\nqueue\n")
     for text, word in (
-        ("JOB A x.sub\nSCRIPT PRE A pre.sh\n", "pre"),
-        ("JOB A nowhere.sub\n", "nowhere.sub"),
-        ("JOB A x.sub\nFINAL F x.sub\n", "F"),
+        ("JOB A x.sub\nSAVE_POINT_FILE A\n", "x.dag:2: SAVE_POINT_FILE"),
+        ("JOB A x.sub\nJOB B nowhere.sub\n", "x.dag:2:"),
+        ("JOB A x.sub\nFINAL F nowhere.sub\n", "x.dag:2:"),
     ):
         (tmp_path / "x.dag").write_text(text)
         done = headway("run", str(tmp_path / "x.dag"))

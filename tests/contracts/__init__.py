@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.contracts.store")
+pytest.register_assert_rewrite("tests.contracts.store", "tests.contracts.steering", "tests.contracts.crew")

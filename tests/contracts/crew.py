@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headway.engine.ready import Room
+from headway.formats.flat import parse
 from headway.live.store import opened
 from headway.live.store.protocol import Store
-from headway.live.store.submission import Submission
+from headway.live.store.submission import Outside, Submission
 from headway.model.dag import Dag
-from headway.model.flatten import Flat
+from headway.model.flatten import Flat, flatten
 from headway.model.job import Job, Resources, Rules
 from headway.model.messages import Finish, Lease, PlaceholderId, WorkflowId
-from headway.model.states import State
+from headway.model.states import Kind, State
+from headway.model.workflow import Workflow
+from tests.texts import Texts
 
 _clock = itertools.count(1000)
 
@@ -54,6 +57,18 @@ def flow(
     pairs = [(letters.index(arc[0]), letters.index(arc[1])) for arc in arcs]
     weak = [pair for pair, arc in zip(pairs, arcs, strict=True) if arc.endswith("~")]
     return graph(list(letters), pairs, weak=weak, ranks=ranks, retries=retries, cores=cores, source=source)
+
+
+def groups(text: str, source: str = "/flow.sh") -> Submission:
+    """A workflow of groups, by lines of mqsub."""
+    return submission(parse("flow.sh", Texts({"flow.sh": text})), source=source)
+
+
+def submission(workflow: Workflow, *outside: tuple[Kind, str], source: str = "/flow.sh") -> Submission:
+    """A workflow as it goes into a store, and nodes outside its order."""
+    flat = flatten(workflow)
+    beside = Outside([(kind, name, Job("true")) for kind, name in outside], dict(workflow.throttles))
+    return Submission("flow", source, "/somewhere", flat, [0] * len(flat.jobs), beside)
 
 
 def layered(layers: int, width: int) -> tuple[Submission, list[tuple[int, int]]]:
@@ -95,6 +110,7 @@ class Crew:
 
     @classmethod
     def on(cls, place: str, submission: Submission) -> Crew:
+        """At an empty store with one workflow in it."""
         store = opened(place)
         return cls(store, store.add(submission, next(_clock)))
 
@@ -125,10 +141,19 @@ class Crew:
     def states(self) -> str:
         return states(self.store, self.workflow)
 
+    def steer(self, verb: str, *names: str, only: bool = False) -> str:
+        """Steers jobs by name; the names of those that this changed, as one word."""
+        places = {job.name: job.job for job in self.store.jobs(self.workflow)}
+        ranges = [(places[name], places[name]) for name in names]
+        changed, _ = self.store.steer(verb, self.workflow, ranges, only)
+        assert self.store.miscounted(self.workflow) == []
+        return " ".join(changed)
+
 
 def states(store: Store, workflow: WorkflowId) -> str:
-    """w waiting, e eligible, r running, d done, f failed: as in "a:d b:e"."""
-    return " ".join(f"{job.name}:{job.state.name[0].lower()}" for job in store.jobs(workflow))
+    """w waiting, e eligible, r running, d done, f failed, l later, x disabled: as in "a:d b:e"."""
+    letter = {State.DISABLED: "x"}
+    return " ".join(f"{job.name}:{letter.get(job.state, job.state.name[0].lower())}" for job in store.jobs(workflow))
 
 
 def all_done(store: Store, workflow: WorkflowId) -> bool:

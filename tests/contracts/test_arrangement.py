@@ -72,7 +72,7 @@ def test_from_a_job_on_what_is_done_runs_again_and_what_came_before_does_not_hol
     crew.tell(since="b")
     assert crew.to_the_end() == ["b", "c", "d"]
     crew.tell(since="c")
-    assert crew.states() == "a:d b:d c:e d:w"
+    assert crew.states() == "a:x b:d c:e d:w"
     assert crew.to_the_end() == ["c", "d"]
     crew.tell()
     assert crew.to_the_end() == ["a"]
@@ -108,6 +108,31 @@ def test_a_job_that_runs_goes_on_and_those_done_anew_wait_for_it_no_second_time(
     assert crew.to_the_end() == ["a", "c"]
 
 
+def test_verbs_on_a_job_that_is_left_out_wait_for_the_next_run_and_no_counter_goes_wrong(place: str) -> None:
+    crew = Runs.of(place, flow("asMcd", "aM", "sM", "Mc", "cd"))
+    for verb in ("enable", "disable", "enable", "redo", "done"):
+        crew.tell(since="c")
+        crew.store.steer(verb, crew.workflow, [(0, 0)])
+        assert crew.states() == f"a:{'d' if verb == 'done' else 'x'} s:x c:e d:w"
+        assert crew.store.miscounted(crew.workflow) == []
+    crew.tell()
+    assert crew.states() == "a:d s:e c:w d:w"
+    assert crew.to_the_end() == ["s", "c", "d"]
+
+
+def test_a_job_that_its_user_has_disabled_stays_so_whatever_runs_are_about(place: str) -> None:
+    crew = Runs.of(place, flow("ab"))
+    crew.store.steer("disable", crew.workflow, [(0, 0)])
+    crew.tell(until="b")
+    crew.tell()
+    assert crew.states() == "a:x b:e"
+    crew.tell(until="b")
+    crew.store.steer("enable", crew.workflow, [(0, 0)])
+    assert crew.to_the_end() == ["b"]
+    crew.tell()
+    assert crew.to_the_end() == ["a"]
+
+
 def test_whatever_was_chosen_before_everything_is_done_once_everything_is_asked_for() -> None:
     chance = random.Random(11)
     for _ in range(25):
@@ -125,6 +150,7 @@ def test_whatever_was_chosen_before_everything_is_done_once_everything_is_asked_
             if chance.random() < 0.3:  # stopped half-way
                 crew.end(*crew.take(2))
                 continue
+            assert crew.store.miscounted(crew.workflow) == []
             order = crew.to_the_end()
             assert set(order) == meant and len(order) == len(meant)
             at = {crew.flat.dag.names.index(name): place for place, name in enumerate(order)}

@@ -65,13 +65,14 @@ def test_two_runs_of_one_new_workflow_at_once_are_one(tmp_path: Path) -> None:
 
 
 def test_two_workflows_in_one_store_both_progress(tmp_path: Path) -> None:
-    site = site_of(tmp_path, *(f"mqsub -l A{at} -c 'echo A >> ledger; sleep 0.02'" for at in range(60)))
+    site = site_of(tmp_path, *(f"mqsub -l A{at} -c 'echo A >> ledger; sleep 0.02'" for at in range(5000)))
     second = other(site, *(f"mqsub -l B{at} -c 'echo B >> ../ledger; sleep 0.02'" for at in range(10)))
     first = site.start()
     until(site.ledger.exists)
     ended(second.start(None, "--store", str(site.home)))
     assert first.poll() is None, "the one that came later had to wait for the other"
-    ended(first)
+    first.send_signal(signal.SIGINT)
+    first.wait(60)
     assert "".join(site.ledger.read_text().split()).rstrip("A")[-1] == "B"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from headway.live.run import Bounds, Progress
 
@@ -20,6 +22,7 @@ class Display:
         self._live = sys.stderr.isatty() and not quiet
         self._begun = time.monotonic()
         self._trouble = ""
+        self._told: set[str] = set()  # jobs whose failure was told
         if before and not quiet:
             self.say(f"{before:,} of {jobs:,} jobs are done already.")
 
@@ -42,12 +45,22 @@ class Display:
         if self._quiet:
             return
         for failure in progress.failures:
-            why = failure["reason"] or f"exit code {failure['exit_code']}"
-            what = "failed" if failure["final"] else "failed, to be tried again"
-            self.say(f"{what}: {failure['job']} ({why}), log: {failure['log']}")
+            self._tell("failed" if failure["final"] else "failed, to be tried again", failure)
         if self._live:
             sys.stderr.write(self._clear() + self._line(progress))
             sys.stderr.flush()
+
+    def tell_the_rest(self, failures: Sequence[Mapping[str, Any]]) -> None:
+        """Failures that were not told when they happened, and are still ones."""
+        for failure in failures:
+            if not self._quiet and failure["job"] not in self._told:
+                self._tell("failed", failure)
+
+    def _tell(self, what: str, failure: Mapping[str, Any]) -> None:
+        self._told.add(failure["job"])
+        why = failure["reason"] or f"exit code {failure['exit_code']}"
+        log = f", log: {failure['log']}" if failure["log"] else ""
+        self.say(f"{what}: {failure['job']} ({why}){log}")
 
     def _clear(self) -> str:
         return "\r\x1b[K" if self._live else ""

@@ -18,7 +18,14 @@ from headway.policies.what_next import ORDERS
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
 @click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
-@click.option("--order", "order_name", type=click.Choice(list(ORDERS)), default="fifo", help="What runs next.")
+@click.option(
+    "--order",
+    "order_name",
+    envvar="HEADWAY_ORDER",
+    type=click.Choice(list(ORDERS)),
+    default="fifo",
+    help="What runs next.",
+)
 @click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
 @click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
@@ -73,7 +80,8 @@ def command(
     from headway.cli.progress import Display
     from headway.live.choice import tally
     from headway.live.read import no_collection
-    from headway.live.run import Stops, Watch, bounds, submitted
+    from headway.live.rescue import rescue_of, rescued, write_rescue
+    from headway.live.run import Stops, Watch, bounds, failed_jobs, source_of, submitted
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
@@ -81,12 +89,18 @@ def command(
         found = meant(workflow, arguments, format_name, wishes)
         watch = Watch(home, starter)
         jobs = SqliteStore(home.database, sync)
+        rescue = None if fresh or jobs.latest(source_of(found, arguments)) else rescue_of(found)
+        found = found if rescue is None else rescued(found, rescue)
         choice = chosen(found, arguments, wishes, retry)
         number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun, choice.settler(jobs))
+    if rescue is not None:
+        print(f"going on from {rescue.name}.", file=sys.stderr)
     if retry:
         jobs.retry_failed(number)
+    jobs.resume(number)
     before = tally(jobs, number)
-    display = Display(flat.dag.job_count - before.left_out, before.done, quiet=as_json)
+    total = sum(jobs.counts(number).values()) - before.left_out
+    display = Display(total, before.done, quiet=as_json)
     if before.left_out and not as_json:
         display.say(f"{before.left_out:,} jobs are left out.")
     stops = Stops()
@@ -101,12 +115,14 @@ def command(
         }
     )
     here("hello.after")
-    failures = []
     for progress in watch.progress(stops):
-        failures += [failure for failure in progress.failures if failure["final"]]
         display.show(progress)
     ended = tally(jobs, number)
     done, failed, skipped = ended.done, ended.failed, ended.skipped
+    failures = failed_jobs(home, jobs, number) if failed else []
+    display.tell_the_rest(failures)
+    if found.format == "dagman" and done < total and (path := write_rescue(found, jobs, number)):
+        display.say(f"what is done of it is in {path.name}, for DAGMan to go on from.")
     seconds = time.time() - begun
     limits = bounds(jobs, number, flat, slots)
     if as_json:
@@ -127,4 +143,7 @@ def command(
     else:
         display.end(done, failed, skipped, seconds, slots, limits)
     sys.stdout.flush()
+    returned = jobs.returned(number)
+    if returned is not None:  # what the workflow itself says (ABORT-DAG-ON … RETURN)
+        return returned
     return 0 if not failed and not skipped else 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from headway.engine.plan import Plan
 from headway.model.flatten import Flat
@@ -29,31 +29,29 @@ class Place:
         return self.state is State.DONE or bool(self.off & ASSUMED)
 
 
-def arranged(
-    flat: Flat, places: Mapping[int, Place], spent: Set[tuple[int, int]], plan: Plan | None
-) -> dict[int, Place]:
-    """The rows that change. `spent`: weak arcs on which a failed parent counts as ended; None: nothing is left out."""
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What of the arcs only a store knows."""
+
+    counted: Set[tuple[int, int]] = frozenset()  # arcs on which a parent that is not done counts as ended
+    beside: Mapping[int, int] = field(default_factory=dict)  # how many a node waits for that are outside the dag
+
+
+def arranged(flat: Flat, places: Mapping[int, Place], waits: Waits, plan: Plan | None) -> dict[int, Place]:
+    """The rows that change, whom they wait for counted anew; without a plan nothing is left out."""
     found: dict[int, Place] = {}
-    more: dict[int, int] = {}  # by how much more others wait for a node than before
+    settled = bytearray(len(flat.dag))
+    anew: Set[int] = frozenset() if plan is None else plan.anew
     for node in flat.dag.order:
-        old = places[node]
-        new = _moved(flat, node, old, old.waiting_for + _change(flat, node, more, spent, plan), plan)
-        if new != old:
+        waiting = waits.beside.get(node, 0)
+        for parent in flat.dag.parents_of(node):
+            if not settled[parent] and ((parent, node) not in waits.counted or parent in anew):
+                waiting += 1
+        new = _moved(flat, node, places[node], waiting, plan)
+        settled[node] = new.settled
+        if new != places[node]:
             found[node] = new
-        if new.settled != old.settled:
-            more[node] = int(old.settled) - int(new.settled)
     return found
-
-
-def _change(flat: Flat, node: int, more: Mapping[int, int], spent: Set[tuple[int, int]], plan: Plan | None) -> int:
-    """How many more parents a node waits for than it did. A spent arc counts again when its parent is done anew."""
-    change = 0
-    for parent in flat.dag.parents_of(node):
-        if (parent, node) in spent:
-            change += plan is not None and parent in plan.anew
-        else:
-            change += more.get(parent, 0)
-    return change
 
 
 def _moved(flat: Flat, node: int, old: Place, waiting: int, plan: Plan | None) -> Place:

@@ -5,6 +5,8 @@ The words are DAGMan's. Steps are transitions of one job, not jobs of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from headway.engine.progress import Changes, Node, Row, Rows, settle
 from headway.model.job import Rules, Script
 from headway.model.messages import Seconds
@@ -21,11 +23,6 @@ def script_of(node: Node) -> Script | None:
     if node.step is Step.PRE:
         return node.rules.pre
     return node.rules.post if node.step is Step.POST else None
-
-
-def is_last_try(row: Row, node: Node) -> bool:
-    """Whether the job has failed for good if what runs next fails."""
-    return row.tries >= row.retries and (node.step is not Step.MAIN or node.rules.post is None)
 
 
 def tolerated(rules: Rules, parts: int) -> int:
@@ -84,8 +81,11 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     node = changes.nodes[row.key] = rows.node(row)
     allowed = tolerated(node.rules, node.parts)
     at_once = node.rules.tolerance is None or node.rules.tolerance.fail_fast
-    if code is None and not (at_once and node.parts_failed > allowed):
+    called_off = at_once and node.parts_failed > allowed
+    if not called_off and (code is None or (code and part.tries < part.retries)):
+        part.tries += code is not None
         part.ready()
+        _see_to_stop(rows, part, row, node, changes)
         return
     node.parts_left -= 1
     if code is None:
@@ -101,6 +101,27 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     if node.parts_left == 0:
         failed = node.parts_failed > allowed and node.result is not None
         _main_ended(rows, row, node, node.result or 1 if failed else 0, now, changes)
+    else:
+        _see_to_stop(rows, part, row, node, changes)
+
+
+def _see_to_stop(rows: Rows, part: Row, row: Row, node: Node, changes: Changes) -> None:
+    """The user has stopped the node (processes are switched off only then): it is over with its last process."""
+    if not part.off:
+        return
+    parts = [changes.rows.setdefault(sibling.key, sibling) for sibling in rows.parts(row)]
+    if not any(sibling.state is State.RUNNING for sibling in parts):
+        close(row, node, parts)
+
+
+def close(row: Row, node: Node, parts: Sequence[Row]) -> None:
+    """A node whose processes were stopped is one that has not begun: all of them run when it is enabled."""
+    node.parts_left = node.parts_failed = 0
+    node.result = None
+    for part in parts:
+        if part.state is not State.WAITING:
+            part.to(State.WAITING)
+    row.ready()
 
 
 def _call_off(rows: Rows, row: Row, node: Node, changes: Changes) -> None:
@@ -129,6 +150,8 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
         return
     row.to(State.DONE if code == 0 else State.FAILED)
     settle(rows, row, changes)
+    if row.kind == Kind.PROVISIONER and row.state is State.DONE:
+        changes.provided.append(row.key)
     if row.state is State.FAILED:
         _doubt(rows, row, node, changes)
 

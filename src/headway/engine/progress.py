@@ -29,6 +29,7 @@ class Row:
     lease: LeaseId | None = None
     arrival: int = 0  # when it became eligible, in order
     off: bool = False  # its user has disabled it
+    apart: int = 0  # of this run: 2 left out, 4 and nobody waits for it (engine.arrangement)
 
     def to(self, state: State) -> None:
         """Moves on; a way that the table does not have is a bug here, not an input to judge."""
@@ -37,8 +38,8 @@ class Row:
         self.state = state
 
     def ready(self) -> None:
-        """May run, as far as it depends on others."""
-        self.to(State.DISABLED if self.off else State.ELIGIBLE)
+        """May run, as far as it depends on others; it waits for a parent that is done anew."""
+        self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off or self.apart else State.ELIGIBLE)
 
     @property
     def key(self) -> Key:
@@ -92,21 +93,20 @@ class Changes:
     ended: list[Finish] = field(default_factory=list)
     refused: list[Finish] = field(default_factory=list)
     spent: list[Key] = field(default_factory=list)  # jobs whose weak arcs count no second time
+    provided: list[Key] = field(default_factory=list)  # provisioners whose dependents were told
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
-    aborts: dict[WorkflowId, int | None] = field(
-        default_factory=dict
-    )  # workflows that end, what they return
+    aborts: dict[WorkflowId, int | None] = field(default_factory=dict)  # workflows that end, what they return
     doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
 
 
 def settle(rows: Rows, row: Row, changes: Changes) -> None:
     """A job is done, or has failed for good: whoever waits for that is told."""
-    _release(rows, row, changes)
+    release(rows, row, changes)
     if row.state is State.FAILED:
         changes.spent.append(row.key)
 
 
-def _release(rows: Rows, ended: Row, changes: Changes) -> None:
+def release(rows: Rows, ended: Row, changes: Changes) -> None:
     """Counts an end down in all that wait for it; milestones that thereby wait no more end at once."""
     stack = [ended]
     while stack:

@@ -9,13 +9,24 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
+from headway.model.job import Script
+
 Facts = dict[str, Callable[[], object]]  # asked only for the words that are there
 
 
-def command_line(script: str, facts: Facts) -> str:
+def command_line(script: Script, facts: Facts) -> str:
     """A line for sh. A word that stands for nothing stays as it is."""
-    words = [str(facts[word[1:]]()) if word[:1] == "$" and word[1:] in facts else word for word in script.split()]
-    line = shlex.join(words)
-    if not words or "/" in words[0]:
-        return f"exec {line}"
-    return f"if [ -f {shlex.quote('./' + words[0])} ]; then exec ./{line}; else exec {line}; fi"
+    words = [_meant(word, facts) for word in script.command.split()]
+    line = f"exec {shlex.join(words)}"
+    if "/" not in words[0]:
+        here = shlex.quote(f"./{words[0]}")
+        line = f"if [ -f {here} ]; then exec {here} {shlex.join(words[1:])}; else {line}; fi"
+    if script.debug is None:
+        return line
+    file, what = script.debug
+    to = {"STDOUT": ">>{}", "STDERR": "2>>{}", "ALL": ">>{} 2>&1"}[what].format(shlex.quote(file))
+    return f"( {line} ) {to}"
+
+
+def _meant(word: str, facts: Facts) -> str:
+    return str(facts[word[1:]]()) if word[:1] == "$" and word[1:] in facts else word

@@ -35,6 +35,16 @@ class World(Protocol):
         """The workflow that a Python script builds, as JSON: flat scripts, and what these cannot say."""
 
 
+class Originals(World, Protocol):
+    """A world whose files are to be changed: that takes their very bytes."""
+
+    def raw(self, path: str) -> bytes:
+        """A file as it is; one that is packed is an InputError."""
+
+    def identity(self, path: str) -> str:
+        """What all names of one file have in common."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendering:
     """A workflow as text, what of it that format cannot say, and what was met on the way, one sentence each."""

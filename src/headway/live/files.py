@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -44,6 +45,20 @@ class Files:
         text, _ = codecs.utf_8_decode(raw.removeprefix(codecs.BOM_UTF8), "surrogateescape", False)
         _check_text(path, 1, text)
         return text
+
+    def raw(self, path: str) -> bytes:
+        try:
+            found = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            raise InputError(
+                path, 1, f"cannot be read: {getattr(error, 'strerror', None) or error}.", "Check the path."
+            ) from None
+        if found.startswith((_GZIP, _XZ)):
+            raise InputError(path, 1, "the file is packed, so it cannot be changed.", "Unpack it first.")
+        return found
+
+    def identity(self, path: str) -> str:
+        return os.path.realpath(path)
 
     def matches(self, folder: str, pattern: str, kind: str) -> list[str]:
         from glob import glob  # Path.glob takes no absolute patterns

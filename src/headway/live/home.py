@@ -6,11 +6,11 @@ import contextlib
 import fcntl
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.model.errors import HeadwayError
-from headway.model.messages import JobId, WorkflowId
+from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
 _TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
@@ -53,6 +53,27 @@ class Home:
     def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> str:
         """The path of one attempt's output, as text since it is made for every job; a thousand jobs to a folder."""
         return f"{self._text}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log"
+
+    @property
+    def identity(self) -> int:
+        """Tells this folder from a copy of it, whose jobs are others."""
+        database = self.database
+        return (database if database.exists() else self.folder).stat().st_ino
+
+    def remembered(self, new: int) -> list[PlaceholderId]:
+        """The placeholders that ran here and may have left jobs; the new one is written down beside them."""
+        try:
+            before = [PlaceholderId(int(word)) for word in (self.folder / "placeholders").read_text().split()]
+        except (OSError, ValueError):
+            before = []
+        self.remember([*before, PlaceholderId(new)])
+        return before
+
+    def remember(self, placeholders: Sequence[PlaceholderId]) -> None:
+        """Writes down whose jobs a successor has to look after."""
+        aside = self.folder / ".placeholders"
+        aside.write_text(" ".join(map(str, placeholders)) + "\n")
+        aside.replace(self.folder / "placeholders")
 
     def opened_talk(self) -> int:
         """The runner's log to write to; what earlier ones said is kept until it is much."""

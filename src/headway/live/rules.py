@@ -34,7 +34,7 @@ def text(rules: Rules) -> str | None:
 
 def _said(value: object) -> object:
     if isinstance(value, Script):
-        return [value.command, value.defer, value.debug]
+        return [value.command, value.defer, value.debug, value.directory]
     if isinstance(value, Tolerance):
         return [value.failures, value.percent, value.fail_fast]
     return value
@@ -47,8 +47,8 @@ def read(said: str | None) -> Rules:
     values = json.loads(said)
     for name in ("pre", "post", "hold"):
         if name in values:
-            command, defer, debug = values[name]
-            values[name] = Script(command, defer and tuple(defer), debug and tuple(debug))
+            command, defer, debug, directory = values[name]
+            values[name] = Script(command, defer and tuple(defer), debug and tuple(debug), directory)
     if "tolerance" in values:
         values["tolerance"] = Tolerance(*values["tolerance"])
     if "abort_on" in values:

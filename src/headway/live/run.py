@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import shlex
 import signal
 import socket
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,15 @@ from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
 from headway.live.starter import Starter
-from headway.live.store.shared import Shared
-from headway.live.store.sqlite import SqliteStore
-from headway.live.store.submission import Submission
+from headway.live.store.protocol import Store
+from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, shown
 from headway.model.flatten import Flat, flatten
-from headway.model.job import PLAIN, Rules
-from headway.model.messages import WorkflowId
-from headway.model.states import State
+from headway.model.job import PLAIN, Job
+from headway.model.messages import JobId, WorkflowId
+from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order
-
-# Rules that the engine carries out so far; a workflow that asks for others is refused before anything runs.
-_HONOURED = {"retries", "noop", "done", "priority"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +39,7 @@ class Progress:
 
     done: int = 0  # in this run
     running: int = 0
+    names: list[str] = field(default_factory=list)  # some of the jobs that run
     failures: list[dict[str, Any]] = field(default_factory=list)
     trouble: str = ""  # why nothing can be written or started just now
     ended: bool = False
@@ -51,7 +49,7 @@ class Progress:
 
 def submitted(
     home: Home,
-    store: SqliteStore,
+    store: Store,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -84,37 +82,11 @@ def submitted(
     return number, flat
 
 
-def carried(store: Shared, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+def carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
     """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
     if any("{#}" in word for word in command):
         return frozenset()
     return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
-
-
-def submission_of(
-    workflow: Workflow, arguments: Sequence[str], order_name: str, done: Container[str] = ()
-) -> tuple[Submission, Flat]:
-    """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
-    if _has_descriptions(workflow):
-        from headway.formats.submit import resolved  # costs more than most other workflows need to start
-
-        workflow = resolved(workflow, Files())
-    if workflow.format == "makefile":
-        from headway.live.recipes import declare_outputs
-
-        declare_outputs(workflow)
-    refuse(workflow)
-    flat = flatten(workflow)
-    for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
-        if job is not None and name in done:
-            job.rules = replace(job.rules, done=True)
-    file = Path(workflow.source).absolute()
-    folder = file.parent if file.is_file() else Path.cwd()  # what comes through a pipe has no folder of its own
-    source = shlex.join([str(file), *arguments])
-    submission = Submission(workflow.name, source, str(folder), flat, order(order_name)(flat.dag))
-    if not file.is_file():
-        submission.source += f" {submission.digest}"
-    return submission, flat
 
 
 def changed(workflow: Workflow) -> HeadwayError:
@@ -124,6 +96,57 @@ def changed(workflow: Workflow) -> HeadwayError:
     )
 
 
+def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:
+    """What a workflow is known by in its store: its file, and the arguments it was read with."""
+    return shlex.join([str(Path(workflow.source).absolute()), *arguments])
+
+
+def submission_of(
+    workflow: Workflow, arguments: Sequence[str], order_name: str, done: Container[str] = ()
+) -> tuple[Submission, Flat]:
+    """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
+    workflow = prepared(workflow)
+    flat = flatten(workflow)
+    for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
+        if job is not None and name in done:
+            job.rules = replace(job.rules, done=True)
+    return _submission(workflow, flat, arguments, order_name), flat
+
+
+def _submission(workflow: Workflow, flat: Flat, arguments: Sequence[str], order_name: str) -> Submission:
+    file = Path(workflow.source).absolute()
+    folder = file.parent if file.is_file() else Path.cwd()  # what comes through a pipe has no folder of its own
+    source = source_of(workflow, arguments)
+    outside = Outside(list(_outside(workflow)), workflow.throttles)
+    ranks = order(order_name)(flat.dag)
+    submission = Submission(workflow.name, source, str(folder), flat, ranks, outside, order_name)
+    if not file.is_file():
+        submission.source += f" {submission.digest}"
+    return submission
+
+
+def _outside(workflow: Workflow) -> Iterator[tuple[Kind, str, Job]]:
+    """The nodes outside the order, in the order they are started."""
+    kinds = [(Kind.PROVISIONER, workflow.provisioner), *((Kind.SERVICE, group) for group in workflow.services)]
+    for kind, group in [*kinds, (Kind.FINAL, workflow.final)]:
+        if group is not None:
+            yield kind, group.name, group.jobs[0]
+
+
+def prepared(workflow: Workflow) -> Workflow:
+    """The workflow with all that the engine needs to run it; what cannot be run is refused by name and line."""
+    if _has_descriptions(workflow):
+        from headway.formats.submit import runnable  # costs more than most other workflows need to start
+
+        workflow = runnable(workflow, Files())
+    if workflow.format == "makefile":
+        from headway.live.recipes import declare_outputs
+
+        declare_outputs(workflow)
+    refuse(workflow)
+    return workflow
+
+
 def _has_descriptions(workflow: Workflow) -> bool:
     """Whether some job says what it runs in a submit description, or is none of its own (a NOOP, a sub-DAG)."""
     groups = chain((group for _, group in workflow.walk()), workflow.special())
@@ -131,23 +154,33 @@ def _has_descriptions(workflow: Workflow) -> bool:
 
 
 def refuse(workflow: Workflow) -> None:
-    """Raises for what would be left out in silence: a command not known, a rule not honoured."""
-    for group in workflow.special():
-        raise InputError(
-            workflow.source, 1, f"node {shown(group.name)} is a kind that cannot be run yet.", "Take it out."
-        )
-    if workflow.throttles:
-        raise InputError(workflow.source, 1, "throttles (MAXJOBS) cannot be honoured yet.", "Take them out.")
-    for path, group in workflow.walk():
+    """Raises for what would be left out in silence: a command not known, a rule that only HTCondor can honour."""
+    outside = ((group.name, group) for group in workflow.special())
+    for path, group in chain(workflow.walk(), outside):
         for job in group.all_jobs():
             if job.command is None and not job.rules.noop:
                 why = f": submit file {shown(job.description)} is not there" if job.description else ""
-                raise InputError(workflow.source, 1, f"the command of {shown(path)} is not known{why}.", "Give it one.")
-            if job.rules is not PLAIN:
-                for rule in fields(Rules):
-                    if rule.name not in _HONOURED and getattr(job.rules, rule.name) != getattr(PLAIN, rule.name):
-                        what = f"{rule.name} of {shown(path)} cannot be honoured yet."
-                        raise InputError(workflow.source, 1, what, "Take it out.")
+                what = f"the command of {shown(path)} is not known{why}."
+                raise InputError(workflow.source, _line(workflow, path), what, "Give it one.")
+            if job.rules.save_point is not None:
+                what = f"SAVE_POINT_FILE of {shown(path)} cannot be honoured: only HTCondor can start from one."
+                raise InputError(workflow.source, _line(workflow, path, "SAVE_POINT_FILE"), what, "Take it out.")
+    for group in workflow.special():
+        if len(group.jobs) != 1 or group.jobs[0].parts:
+            what = f"{shown(group.name)} queues several processes, which a node outside the order cannot."
+            raise InputError(workflow.source, _line(workflow, group.name), what, "Queue one.")
+
+
+def _line(workflow: Workflow, path: str, keyword: str = "JOB|FINAL|PROVISIONER|SERVICE|SUBDAG\\s+EXTERNAL") -> int:
+    """The line of a DAGMan file that speaks of a node; the first where it cannot be told."""
+    if workflow.format != "dagman":
+        return 1
+    wanted = re.compile(rf"\s*(?:{keyword})\s+{re.escape(path)}(?:\s|$)", re.IGNORECASE)
+    try:
+        lines = Files().lines(workflow.source)
+        return next((number for number, line in enumerate(lines, 1) if wanted.match(line)), 1)
+    except HeadwayError:
+        return 1
 
 
 class Watch:
@@ -242,6 +275,19 @@ def _dead() -> HeadwayError:
     return HeadwayError("the runner has died.", "Run again: what was done stays done.")
 
 
+def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:
+    """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
+    return [
+        {
+            "job": name,
+            "exit_code": code,
+            "reason": reason,
+            "log": home.log(workflow, JobId(job), attempt) if attempt else None,
+        }
+        for name, job, attempt, code, reason in store.failures(workflow)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What no run of these jobs can beat, from how long they took: the longest path, and the work over the slots."""
@@ -255,7 +301,7 @@ class Bounds:
         return max(self.minimal, self.work)
 
 
-def bounds(store: SqliteStore, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+def bounds(store: Store, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
     """The bounds of a run, by the last attempt at each job."""
     taken: dict[object, float] = {}
     attempts = store.attempts(workflow)

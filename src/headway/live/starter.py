@@ -12,8 +12,9 @@ from headway.model.errors import HeadwayError
 class Starter:
     """Sees to it that there is a runner. Made and used before the store is opened: SQLite does not bear a fork."""
 
-    def __init__(self, home: Home, sync: str) -> None:
+    def __init__(self, home: Home, sync: str, server: str | None = None) -> None:
         self._home = home
+        self._server = server  # the store's, if it is not in the folder
         self._sync = sync
         self._fork()
 
@@ -26,7 +27,7 @@ class Starter:
                 os.setsid()  # before anything else: Ctrl-C is meant for our client
                 from headway.live.placeholder.process import become_runner
 
-                code = become_runner(self._home, self._sync)
+                code = become_runner(self._home, self._sync, self._server)
             finally:
                 os._exit(code)
 

@@ -64,6 +64,7 @@ class Script:
     command: str
     defer: tuple[int, int] | None = None  # exit status that means "again later", and seconds until then
     debug: tuple[str, str] | None = None  # file, and STDOUT, STDERR or ALL
+    directory: str | None = None  # where it runs; None: where the workflow does
 
 
 @dataclass(frozen=True, slots=True)

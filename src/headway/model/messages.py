@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NewType
 
 Seconds = float
@@ -37,7 +37,7 @@ class Lease:
     cores: int
     spec: str  # what to run, as the store keeps it (live.spec)
     time: Seconds | None = None  # its limit
-    final: bool = True  # if it fails, the job has failed: there are no retries left
+    final: bool | None = True  # if it fails, the job has failed; None: that is not for this attempt to decide
     memory: int = 0  # bytes it wants
     named: tuple[tuple[str, int], ...] = ()  # resources it takes, by name
     step: int = 0  # model.states.Step
@@ -51,3 +51,4 @@ class Answer:
     leases: list[Lease]  # jobs to run
     wake: Seconds | None = None  # when there may be more, though nothing happens until then
     stops: tuple[LeaseId, ...] = ()  # attempts that are to end
+    done: dict[WorkflowId, int] = field(default_factory=dict)  # how many jobs of each workflow are done thereby

@@ -29,6 +29,9 @@ class Kind(IntEnum):
     PROVISIONER = 6  # runs first; the rest waits until it is ready
 
 
+COUNTED = frozenset((Kind.JOB, Kind.NODE, Kind.FINAL, Kind.PROVISIONER))  # what people call a job
+
+
 class Step(IntEnum):
     """What of a node runs next, or runs."""
 
@@ -44,17 +47,17 @@ TRANSITIONS: dict[tuple[State, State], str] = {
     (State.WAITING, State.DONE): "a milestone's last parent is done, or its user says so",
     (State.ELIGIBLE, State.RUNNING): "a placeholder takes it",
     (State.ELIGIBLE, State.DISABLED): "its user disables it",
-    (State.ELIGIBLE, State.WAITING): "a process whose node has failed, or its parent is done anew",
+    (State.ELIGIBLE, State.WAITING): "a process whose node is over, or its parent is done anew",
     (State.ELIGIBLE, State.DONE): "its user says so",
     (State.RUNNING, State.DONE): "it ended with exit code 0",
     (State.RUNNING, State.ELIGIBLE): "it failed and has retries left, was given back, or its placeholder is lost",
     (State.RUNNING, State.LATER): "it failed or was put off, and is tried again after a while",
     (State.RUNNING, State.DISABLED): "it was stopped, and is disabled",
     (State.RUNNING, State.FAILED): "it failed for the last time",
-    (State.RUNNING, State.WAITING): "a process whose node has failed",
+    (State.RUNNING, State.WAITING): "a process whose node has failed, or it goes back and its parent is done anew",
     (State.LATER, State.ELIGIBLE): "its time has come",
     (State.LATER, State.DISABLED): "its user disables it",
-    (State.LATER, State.WAITING): "a process whose node has failed, or its parent is done anew",
+    (State.LATER, State.WAITING): "a process whose node is over, or its parent is done anew",
     (State.LATER, State.DONE): "its user says so",
     (State.DISABLED, State.ELIGIBLE): "its user enables it",
     (State.DISABLED, State.WAITING): "its parent is done anew",
@@ -65,5 +68,5 @@ TRANSITIONS: dict[tuple[State, State], str] = {
     (State.FAILED, State.DONE): "its user says so",
     (State.DONE, State.ELIGIBLE): "its user wants it done anew",
     (State.DONE, State.DISABLED): "its user wants it done anew, and it is disabled",
-    (State.DONE, State.WAITING): "its user wants it done anew, and a parent before it",
+    (State.DONE, State.WAITING): "its user wants it done anew, and a parent before it; or its node is stopped",
 }

@@ -44,6 +44,7 @@ class Dag:
     is_blank: bool = True  # no line so far had anything on it, not even a comment
     is_splice: bool = False
     file: str = ""  # the name of the file being read
+    included: list[str] = field(default_factory=list)  # files taken in by INCLUDE
     texts: dict[str, str] = field(default_factory=dict)  # one string for each, however many nodes say it
     joins: int = 0
     plus_allowed: bool = False  # a rescue file names spliced nodes

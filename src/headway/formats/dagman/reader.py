@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from headway.formats.dagman.arc_lines import arcs, connect, pin, weak_arcs
 from headway.formats.dagman.modifiers import MODIFIERS
@@ -30,10 +31,24 @@ _MOST_FILES = 100_000  # splices and includes that a DAG may take in, so that te
 _WITH_BLOCK = frozenset(NODES) - {"SUBDAG"} | {"SUBMIT_DESCRIPTION"}
 
 
+@dataclass(slots=True)
+class Scope:
+    """Where names mean the same nodes: a DAG file, or a splice's, with all it includes."""
+
+    path: str
+    prefix: str  # what the nodes' names begin with in the whole DAG: "S+T+" in splice T of splice S
+    included: list[str] = field(default_factory=list)
+
+
 def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     """The workflow of a DAGMan file; of a rescue file, the DAG it rescues with what is done marked."""
     if arguments:
         raise InputError(path, 1, "a DAGMan file takes no arguments.", "Leave them out.")
+    return parse_scopes(path, world)[0]
+
+
+def parse_scopes(path: str, world: World) -> tuple[Workflow, list[Scope]]:
+    """The same, and the files its nodes are declared in, the outermost first."""
     original = _rescued(path, world)
     dag = Dag()
     reader = _Reader(world, posixpath.dirname(original))
@@ -43,7 +58,7 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
         reader.read(path, dag)
     if dag.is_blank:
         raise InputError(path, 1, "the file is empty.", "A DAG has at least one node: JOB NAME SUBMIT-FILE.")
-    return _workflow(original, dag, reader)
+    return _workflow(original, dag, reader), reader.scopes
 
 
 def _rescued(path: str, world: World) -> str:
@@ -84,9 +99,13 @@ class _Reader:
         self.inside = ""  # the DIRs of the splices around the file being read
         self.open: list[str] = []  # files being read, outermost first
         self.files = 0  # read so far
+        self.prefix = ""  # of the nodes of the splice being read
+        self.scopes: list[Scope] = []
 
     def whole(self, path: str, dag: Dag) -> None:
         """Reads a DAG: a file, what it includes, and then the pins it connects."""
+        self.scopes.append(Scope(path, self.prefix))
+        dag.included = self.scopes[-1].included
         self.read(path, dag)
         for first, second, line in dag.connects:
             try:
@@ -176,7 +195,9 @@ class _Reader:
             raise WordError("INCLUDE takes one file.", "Expected INCLUDE FILE.")
         if not final:
             raise UnknownNameError("INCLUDE comes after the nodes")
-        self.read(self._file(unquoted(words[1]), self.inside, "included"), dag)
+        file = self._file(unquoted(words[1]), self.inside, "included")
+        dag.included.append(file)
+        self.read(file, dag)
 
     def _splice(self, words: list[str], line: int, dag: Dag) -> None:
         if len(words) < 3:
@@ -189,12 +210,12 @@ class _Reader:
             directory = unquoted(words[4])
         if dag.is_taken(name):
             raise WordError(f"{shown(name)} is already defined.", "Give the splice another name.")
-        outer, inside = self.inside, posixpath.join(self.inside, directory or "")
+        outer, inside = (self.inside, self.prefix), posixpath.join(self.inside, directory or "")
         file = self._file(unquoted(words[2]), inside, "splice")
         inner = Dag(is_splice=True, texts=dag.texts)
-        self.inside = inside
+        self.inside, self.prefix = inside, f"{self.prefix}{name}+"
         self.whole(file, inner)
-        self.inside = outer
+        self.inside, self.prefix = outer
         dag.take_in(name, inner, directory, line)
 
     def _file(self, path: str, inside: str, what: str) -> str:

@@ -25,15 +25,15 @@ def missing_files(workflow: Workflow, base: str, world: World) -> list[str]:
                 plain[file] = group.name
             else:
                 named.setdefault((job.setting.directory, file), group.name)
-    missing = [(name, file) for file, name in plain.items() if not _there(world, base, "", file)]
-    missing += [(name, file) for (place, file), name in named.items() if not _there(world, base, place, file)]
+    missing = [(name, file) for file, name in plain.items() if found_file(file, "", base, world) is None]
+    missing += [(name, file) for (place, file), name in named.items() if found_file(file, place, base, world) is None]
     told = [f"submit file {shown(file)} of node {shown(name)} is not there." for name, file in missing[:_TOLD]]
     if len(missing) > _TOLD:
         told.append(f"{len(missing) - _TOLD} more submit files are not there.")
     return told
 
 
-def _there(world: World, base: str, directory: str, file: str) -> bool:
-    """Whether a submit file is where DAGMan would look, seen from the DAG's directory or from here."""
+def found_file(file: str, directory: str, base: str, world: World) -> str | None:
+    """A submit file where DAGMan would look, seen from the DAG's directory or from here."""
     inner = posixpath.join(directory, file)
-    return world.exists(posixpath.join(base, inner)) or world.exists(inner)
+    return next((path for path in (posixpath.join(base, inner), inner) if world.exists(path)), None)

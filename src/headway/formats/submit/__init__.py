@@ -3,6 +3,7 @@
 from headway.formats.submit.description import Description, parse_description
 from headway.formats.submit.process import processes
 from headway.formats.submit.resolution import node_processes, parse, resolved
+from headway.formats.submit.runnable import runnable
 from headway.formats.submit.writing import description_text
 
 __all__ = [
@@ -13,4 +14,5 @@ __all__ = [
     "parse_description",
     "processes",
     "resolved",
+    "runnable",
 ]

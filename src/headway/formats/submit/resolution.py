@@ -44,17 +44,17 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
 
 def resolved(workflow: Workflow, world: World) -> Workflow:
     """The same workflow with the command, files and resources of each node read from its submit description."""
-    return _Resolution(workflow, world).workflow()
+    return Resolution(workflow, world).workflow()
 
 
 def node_processes(workflow: Workflow, name: str, job: Job, world: World) -> tuple[list[Job], list[str]]:
     """The processes of one node, and warnings; the job itself, its command unknown, if its submit file is missing."""
-    resolution = _Resolution(replace(workflow, warnings=[]), world)
+    resolution = Resolution(replace(workflow, warnings=[]), world)
     at = workflow.groups.place(name)
     return resolution.jobs(job, name, None if at is None else (workflow.groups, at)), resolution.warnings
 
 
-class _Resolution:
+class Resolution:
     """Reads each description once, for all nodes that share it."""
 
     def __init__(self, workflow: Workflow, world: World) -> None:

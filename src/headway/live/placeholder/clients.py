@@ -11,6 +11,7 @@ from typing import Any
 
 from headway.live.home import Home
 from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.states import Kind
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
@@ -34,6 +35,8 @@ class Client:
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
+        self.watches = False  # it only wants to know how far others are with the workflow
+        self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
         self._failures: list[dict[str, Any]] = []
         self._trouble = ""
@@ -71,6 +74,11 @@ class Client:
             self.named = {str(name): int(count) for name, count in message.get("named", {}).items()}
             self.workflow = WorkflowId(int(message["workflow"]))
             self.wants_more, self.over, self._changed = True, False, True
+        if "watch" in message:
+            self.workflow = WorkflowId(int(message["watch"]))
+            self.watches, self._changed = True, True
+        if "cancel" in message:
+            self.cancels = WorkflowId(int(message["cancel"])), bool(message.get("now"))
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
         stop = message.get("stop")
         if stop:
@@ -86,8 +94,7 @@ class Client:
         if lease.workflow != self.workflow or finish.exit_code is None:
             return
         self._changed = True
-        if finish.exit_code == 0:
-            self._done += 1
+        if finish.exit_code == 0 or lease.final is None or lease.kind == Kind.SERVICE:
             return
         self._failures.append(
             {
@@ -102,6 +109,11 @@ class Client:
         if self.fail_fast and lease.final:
             self.wants_more = False
 
+    def credit(self, done: int) -> None:
+        """Jobs of its workflow are done, and the store has it."""
+        self._done += done
+        self._changed = True
+
     def due(self) -> float | None:
         """When there will be something to tell."""
         return self._last + PACE if self._changed and not (self.over or self._unsent) else None
@@ -112,7 +124,7 @@ class Client:
             return True
         return self._changed and time.monotonic() - self._last >= PACE
 
-    def tell(self, running: int, trouble: str, ended: bool, others: bool) -> None:
+    def tell(self, running: int, names: list[str], trouble: str, ended: bool, others: bool) -> None:
         """Reports, if it is time and the client listens.
 
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients.
@@ -122,6 +134,7 @@ class Client:
         said = {
             "done": self._done,
             "running": running,
+            "names": names,
             "failures": self._failures,
             "trouble": trouble,
             "ended": ended,

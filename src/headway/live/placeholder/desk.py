@@ -57,7 +57,7 @@ class Desk:
 
     def reckon(self) -> None:
         """Counts anew who wants what. The most slots that anybody asked for are those there are."""
-        present = [client for client in self.clients.values() if client.workflow]
+        present = [client for client in self.clients.values() if client.workflow and not client.watches]
         if self.closing:
             for client in present:
                 client.wants_more = False
@@ -69,6 +69,12 @@ class Desk:
             for name, count in client.named.items():
                 self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
+
+    def cancel(self, workflow: WorkflowId) -> None:
+        """Nobody wants a workflow run any more."""
+        for client in self.clients.values():
+            if client.workflow == workflow:
+                client.wants_more = False
 
     def take_turns(self) -> None:
         """Who was served first is served last next time."""

@@ -6,11 +6,14 @@ import contextlib
 import errno
 import os
 import selectors
+import shlex
 import signal
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import islice
 from pathlib import Path
 
 from headway.live.failpoint import here
@@ -57,10 +60,12 @@ class Jobs:
 
     def __init__(self, home: Home, store: str, roster: Roster, selector: selectors.BaseSelector) -> None:
         self._home = home
+        self._folder = os.fsencode(home.folder)
         self._store = store
         self._roster = roster
         self._selector = selector
         self.running: dict[int, Running] = {}
+        self.slots = 1  # cores there are
         self.busy = 0  # cores in use
         self.memory = 0  # bytes that running jobs have asked for
         self.typical = 1.0  # seconds a job takes, lately
@@ -73,10 +78,13 @@ class Jobs:
     def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes]) -> Finish | None:
         """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
         spec = Spec.read(lease.spec)
+        if spec.subdag is not None:
+            spec = spec.with_command(self._nested(spec.subdag, lease))
         environment = dict(given)  # in bytes: the system would have each name and value encoded for every job
         for name, value in spec.environment:
             environment[os.fsencode(name)] = os.fsencode(value)
         environment[_MARK] = mark(self._store, lease.id).encode()
+        environment[b"HEADWAY_STORE"] = self._folder
         environment[b"HEADWAY_JOB"] = os.fsencode(lease.name)
         environment[b"HEADWAY_ATTEMPT"] = b"%d" % lease.attempt
         before_it = looks(spec, directory) if spec.outputs else None
@@ -109,6 +117,12 @@ class Jobs:
         if lease.time is not None:
             heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
         return None
+
+    def _nested(self, file: str, lease: Lease) -> str:
+        """The command that runs a workflow in a job's place, in the same store; on a retry, what failed of it."""
+        again = ["--retry"] if lease.attempt > 1 else []
+        words = [sys.executable, "-P", "-m", "headway", "run", file, "--store", str(self._home.folder)]
+        return shlex.join([*words, "--slots", str(self.slots), *again])
 
     def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
         """The pid of a new job, and where it writes. What somebody has removed of that is made again."""
@@ -180,6 +194,11 @@ class Jobs:
         for handle, job in self.running.items():
             if job.lease.id in leases:
                 self._end(handle, job, CALLED_OFF)
+
+    def names(self, workflow: WorkflowId) -> list[str]:
+        """A few of the jobs of a workflow that run, the longest first."""
+        mine = (job.lease.name for job in self.running.values() if job.lease.workflow == workflow)
+        return list(islice(mine, 4))
 
     def beside(self, workflow: WorkflowId) -> int:
         """How many services of a workflow run."""

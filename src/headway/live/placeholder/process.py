@@ -9,11 +9,12 @@ import traceback
 
 from headway.live.home import Home
 from headway.live.placeholder.runner import Runner, most_files
+from headway.live.store import opened
 from headway.live.store.sqlite import SqliteStore
 from headway.model.errors import HeadwayError
 
 
-def become_runner(home: Home, sync: str) -> int:
+def become_runner(home: Home, sync: str, server: str | None = None) -> int:
     """Makes this process, a fresh child in a session of its own, the runner; its exit code when its life is over."""
     _connect(os.open(os.devnull, os.O_RDWR), 0, 1, 2)
     try:
@@ -27,7 +28,7 @@ def become_runner(home: Home, sync: str) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, SqliteStore(home.database, sync)).run()
+        Runner(home, SqliteStore(home.database, sync) if server is None else opened(server)).run()
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

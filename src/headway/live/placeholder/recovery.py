@@ -14,22 +14,28 @@ from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
 from headway.live.spec import Spec
-from headway.live.store.sqlite import SqliteStore
-from headway.live.store.words import said
+from headway.live.store.protocol import Store
 from headway.model.messages import Finish, LeaseId, PlaceholderId
 
 
 def recover(
-    home: Home, store: SqliteStore, placeholder: PlaceholderId, mark: str, spool: Spool, roster: Roster
+    home: Home,
+    store: Store,
+    placeholder: PlaceholderId,
+    before: Sequence[PlaceholderId],
+    mark: str,
+    spool: Spool,
+    roster: Roster,
 ) -> None:
     """What the last runner spooled is recorded; what it ran is ended, and only then may run again.
 
-    Whoever has the lock is the only runner, so every lease is a dead one's, whatever this host was called then.
+    Whoever has the lock is the only runner here, so every lease of a store of our own is a dead one's. In one that is
+    shared, these are the leases of the placeholders that ran here before.
     """
     store.exchange(placeholder, list(spool.replay()), Room(0, 0), (), time.time())
     here("recover.after-replay")
     spool.settled(idle=True)
-    leases = store.open_leases()
+    leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
     if leases:
         logs = os.path.realpath(home.logs) + "/"
         Search(mark, set(leases), (logs,), roster.left()).end_all()
@@ -43,9 +49,9 @@ def recover(
         left.unlink(missing_ok=True)
 
 
-def _remove_halves(store: SqliteStore, leases: Sequence[LeaseId]) -> None:
+def _remove_halves(store: Store, leases: Sequence[LeaseId]) -> None:
     """What jobs that were ended have half-written is removed: make, for one, would take it for whole."""
     for lease in leases:
-        for text, directory, leased in store._run("lost", lease=lease):
-            if '"outputs"' in text:
-                remove_later(Spec.read(text), said(directory), leased)
+        found = store.lost(lease)
+        if found is not None and '"outputs"' in found[0]:
+            remove_later(Spec.read(found[0]), *found[1:])

@@ -27,14 +27,16 @@ from headway.live.placeholder.orphans import mark
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store.protocol import Store
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.states import Kind
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
 SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
 AHEAD = 4  # leases at hand for each slot while jobs are short
 BEAT = 10.0
+SILENCE = 120.0  # seconds without a sign of life after which another placeholder's jobs may be run again
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 AGAIN = 1.0  # seconds after which something that did not work is tried again
 
@@ -42,10 +44,10 @@ AGAIN = 1.0  # seconds after which something that did not work is tried again
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, store: SqliteStore) -> None:
+    def __init__(self, home: Home, store: Store) -> None:
         self.home = home
         self.store = store
-        self.mark = f"{store.id}-{home.database.stat().st_ino:x}"  # a copy of the folder is another store
+        self.mark = f"{store.id}-{home.identity:x}"
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
         self.selector = selectors.DefaultSelector()
@@ -67,7 +69,9 @@ class Runner:
     def run(self) -> None:
         """Recovers, serves, and leaves when nobody needs it."""
         self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), time.time())
-        recover(self.home, self.store, self.placeholder, self.mark, self.spool, self.roster)
+        before = self.home.remembered(self.placeholder)
+        recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
+        self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.selector, max(1, most_files() - 64))  # each slot needs a handle
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
@@ -100,6 +104,12 @@ class Runner:
     def attend(self, line: socket.socket, mask: int) -> None:
         """A client has said something, or is gone."""
         client = self.desk.attend(line, mask)
+        if client.cancels is not None:
+            workflow, at_once = client.cancels
+            client.cancels = None
+            self.desk.cancel(workflow)
+            if at_once:
+                self.stop_workflow(workflow)
         self.reckon()
         if client.stops_now:
             client.stops_now = False
@@ -149,6 +159,7 @@ class Runner:
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.desk.reckon()
+        self.jobs.slots = self.desk.slots
         marks, running = self.desk.marks, self.jobs.running.values()
         self.lent = {job.lease.id for job in running if mark(self.mark, job.lease.id) in marks} if marks else set()
         self.dry = False
@@ -167,7 +178,8 @@ class Runner:
             if mine and client.wants_more and not client.has_news(self.trouble):
                 continue
             over = self.is_over(client, mine)
-            client.tell(mine, self.trouble, over, client.workflow in self.desk.wanted and not client.wants_more)
+            others = client.workflow in self.desk.wanted and not client.wants_more
+            client.tell(mine, self.jobs.names(client.workflow), self.trouble, over, others)
             changed = changed or over or client.gone
             self.desk.watch_line(line, client)
         if changed:
@@ -178,16 +190,24 @@ class Runner:
         if not client.workflow or client.over or self.finished:
             return False
         if not client.wants_more and client.workflow in self.desk.wanted:
-            return True  # others go on with it
+            return not client.watches  # others go on with it
         if any(lease.workflow == client.workflow for lease in self.at_hand):
             return False
         if running and running > self.jobs.beside(client.workflow):
             return False
-        if client.wants_more and (self.trouble or self.store.is_under_way(client.workflow)):
+        if client.wants_more and (
+            self.trouble or not (self.is_stuck() or not self.store.is_under_way(client.workflow))
+        ):
             return False
         if running:
             self.jobs.dismiss(client.workflow)  # services end with what they serve
         return not running
+
+    def is_stuck(self) -> bool:
+        """Whether nothing runs and the store has nothing for us: what there is left is disabled, or may never run."""
+        if not self.dry or self.wake or self.at_hand:
+            return False
+        return all(job.lease.kind == Kind.SERVICE for job in self.jobs.running.values())
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -254,6 +274,8 @@ class Runner:
             self.last_beat = now
             with contextlib.suppress(HeadwayError):
                 self.store.beat(self.placeholder, time.time())
+                if self.store.is_shared:
+                    self.store.reclaim(time.time() - SILENCE, time.time())
             self.look()
 
     def is_due(self) -> bool:
@@ -285,6 +307,10 @@ class Runner:
         self.at_hand.extend(leases)
         self.dry = not leases
         self.wake = answer.wake or 0.0
+        if answer.done:
+            for client in self.desk.clients.values():
+                if client.workflow in answer.done:
+                    client.credit(answer.done[client.workflow])
         if answer.stops:
             self.end(dict.fromkeys(answer.stops, "its workflow or node has failed"))
         self.desk.take_turns()
@@ -320,7 +346,7 @@ class Runner:
         now = time.time()
         return [
             Finish(lease, None, ended=now, reason="given back")
-            for lease in self.store.open_leases()
+            for lease in self.store.held(self.placeholder)
             if lease not in known
         ]
 

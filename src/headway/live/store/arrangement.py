@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.arrangement import DISABLED, Place, arranged
+from headway.engine.arrangement import DISABLED, Place, Waits, arranged
 from headway.engine.plan import Known, Plan
 from headway.live.store.shared import STATES, Shared
 from headway.model.flatten import Flat
@@ -33,8 +33,7 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
     with store._transaction():
         rows = store._run("places_locked", workflow=workflow)
         places = {job: Place(STATES[state], waiting, off, attempts) for job, state, waiting, off, attempts in rows}
-        spent = {(parent, child) for parent, child in store._run("spent", workflow=workflow)}
-        for job, place in arranged(flat, places, spent, plan).items():
+        for job, place in arranged(flat, places, _waits(store, workflow, flat), plan).items():
             anew = plan is not None and job in plan.anew and places[job].state in (State.DONE, State.FAILED)
             store._run(
                 "arrange",
@@ -46,8 +45,20 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
                 anew=int(anew),
             )
             if anew:
-                for statement in ("reset_node", "unspend", "forget_doubts"):
-                    store._run(statement, workflow=workflow, job=job)
+                store._run("reset_node", workflow=workflow, job=job)
+                store._run("forget_doubts", workflow=workflow, job=job)
+                store._run("unspend", workflow=workflow, parent=job)
+
+
+def _waits(store: Shared, workflow: WorkflowId, flat: Flat) -> Waits:
+    size = len(flat.dag)
+    counted, beside = set(), dict[int, int]()
+    for parent, child, weak, state in store._run("odd_arcs", workflow=workflow, size=size):
+        if parent < size:
+            counted.add((parent, child))
+        elif weak < 2 and state != State.DONE:
+            beside[child] = beside.get(child, 0) + 1
+    return Waits(counted, beside)
 
 
 def left_out(store: Shared, workflow: WorkflowId) -> dict[State, int]:

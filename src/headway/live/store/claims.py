@@ -12,7 +12,7 @@ from headway.engine.ready import Candidate, Lane, Room
 from headway.live.store.shared import Shared, node
 from headway.live.store.words import kept, said
 from headway.model.messages import Answer, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
-from headway.model.states import Kind, State, Step
+from headway.model.states import COUNTED, Kind, State, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Taken:
     cores: int
     time: Seconds | None
     spec: str
-    final: bool
+    final: bool | None
     memory: int = 0
     kind: int = 0
     step: int = 0
@@ -50,7 +50,7 @@ class Taken:
             self.cores,
             self.spec,
             self.time,
-            bool(self.final),
+            None if self.final is None else bool(self.final),
             self.memory,
             self.named,
             self.step,
@@ -113,7 +113,13 @@ class Claims(Shared):
             leases += more
             if due is not None:
                 wake = due if wake is None else min(wake, due)
-        return Answer(leases, wake, tuple(changes.stops) if changes is not None else ())
+        if changes is None:
+            return Answer(leases, wake)
+        done: dict[WorkflowId, int] = {}
+        for row in changes.rows.values():
+            if row.state is State.DONE and row.kind in COUNTED:
+                done[row.workflow] = done.get(row.workflow, 0) + 1
+        return Answer(leases, wake, tuple(changes.stops), done)
 
     def _special(
         self, placeholder: PlaceholderId, room: Room, workflow: WorkflowId, traits: Traits, now: Seconds
@@ -225,6 +231,8 @@ class Claims(Shared):
             again = row.tries and row.state in (State.ELIGIBLE, State.LATER, State.DISABLED)
             if again and own.rules.more_memory != 1.0:
                 self._run("grow", workflow=workflow, job=job, factor=own.rules.more_memory)
+        for workflow, job in changes.provided:
+            self._run("provide", workflow=workflow, job=job)
         for workflow, returns in changes.aborts.items():
             self._run("halt", workflow=workflow, returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,24 +11,31 @@ from headway.engine.progress import Changes, Key, Node, Row
 from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.store import migration
-from headway.live.store.claims import Claims, Taken
+from headway.live.store.claims import Taken
 from headway.live.store.postgres_server import connected, explained, migrated
 from headway.live.store.shared import row
 from headway.live.store.statements import statements
+from headway.live.store.steering import T
+from headway.live.store.watching import Watching
 from headway.live.store.words import kept
+from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.states import Kind
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
 
 _SQL = statements("postgresql")
+_DEADLOCK = "40P01"
 
 
-class PostgresStore(Claims):
+class PostgresStore(Watching):
     """Every method is one transaction (READ COMMITTED). Jobs are locked in one order, so nobody waits in a circle.
 
     A connection that broke is an error to whoever uses it then; the next call makes a new one.
     """
+
+    is_shared = True
 
     def __init__(self, url: str, migrations: Path = migration.FOLDER) -> None:
         super().__init__()
@@ -127,6 +134,28 @@ class PostgresStore(Claims):
         )
         return [one.lease(LeaseId(ids[one.job]), workflow) for one in taken]
 
+    def _change_rows(self, rows: Iterable[Row]) -> None:
+        rows = list(rows)
+        self._run(
+            "change_jobs",
+            state=[int(row.state) for row in rows],
+            waiting_for=[row.waiting_for for row in rows],
+            tries=[row.tries for row in rows],
+            arrival=[row.arrival for row in rows],
+            workflow=[row.workflow for row in rows],
+            job=[row.job for row in rows],
+        )
+
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        """Others lock few rows where steering locks many; if they wait in a circle PostgreSQL gives one of them up."""
+        for _ in range(10):
+            try:
+                return work()
+            except HeadwayError as error:
+                if getattr(error.__cause__, "sqlstate", "") != _DEADLOCK:
+                    raise
+        return work()
+
     def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
         """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
         rehearsal = _Rehearsal(self, finished)
@@ -134,7 +163,7 @@ class PostgresStore(Claims):
         keys = list(rehearsal.used)
         locked = self._run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys]) if keys else []
         changes = step(_Locked(self, rehearsal, locked), finished, now)
-        ended, rows = changes.ended, list(changes.rows.values())
+        ended = changes.ended
         if ended:
             self._run(
                 "end_attempts",
@@ -146,15 +175,7 @@ class PostgresStore(Claims):
                 reason=[kept(end.reason) or None for end in ended],
                 lease=[end.lease for end in ended],
             )
-            self._run(
-                "change_jobs",
-                state=[int(row.state) for row in rows],
-                waiting_for=[row.waiting_for for row in rows],
-                tries=[row.tries for row in rows],
-                arrival=[row.arrival for row in rows],
-                workflow=[row.workflow for row in rows],
-                job=[row.job for row in rows],
-            )
+            self._change_rows(changes.rows.values())
         for workflow, parent in changes.spent:
             self._run("spend", workflow=workflow, parent=parent)
         if changes.nodes or changes.aborts:
@@ -163,9 +184,17 @@ class PostgresStore(Claims):
             self._refuse(changes.refused, now)
         return changes
 
+    def _arcs(self, parent: Row) -> list[tuple[Key, bool]]:
+        """Who waits for a job, as it is now."""
+        found = self._run("children", workflow=parent.workflow, parents=[parent.job])
+        return [((WorkflowId(values[0]), JobId(values[1])), values[10] == 1) for values in found]
 
-class _MovedError(Exception):
+
+class _MovedError(HeadwayError):
     """Somebody else changed what a rehearsal had seen, so that more rows are touched than are locked: once more."""
+
+    def __init__(self) -> None:
+        super().__init__("somebody else has just changed the store.", "Try again.")
 
 
 class _Rehearsal:
@@ -254,6 +283,8 @@ class _Locked:
         return found if found is not None and found.lease == lease else None
 
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
+        if parent.kind == Kind.PROVISIONER and parent.key in self._arcs:  # it may have said since that it is ready
+            self._arcs[parent.key] = self._store._arcs(parent)
         try:
             return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
         except KeyError:

@@ -11,6 +11,8 @@ from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.engine.explain import Facts
+    from headway.live.store.sights import RunningJob, Seen, Span, Submitted
     from headway.live.store.submission import Submission
 
 
@@ -97,8 +99,14 @@ class Looking(Protocol):
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
 
+    def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
+        """Attempts of one placeholder that have not ended."""
+
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
+
+    def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
+        """What an attempt at a command was about whose runner has died: spec, directory, and when it got its lease."""
 
     def has_eligible(self, workflow: WorkflowId) -> bool:
         """Whether some job of a workflow may run now."""
@@ -113,10 +121,69 @@ class Looking(Protocol):
         """What happened out of the ordinary since that event."""
 
 
-class Store(Progress, Looking, Protocol):
+class Steering(Protocol):
+    """How people, and jobs themselves, change what is to be done."""
+
+    def steer(
+        self, verb: str, workflow: WorkflowId, ranges: Sequence[tuple[int, int]], only: bool = False
+    ) -> tuple[list[str], list[LeaseId]]:
+        """Enables, disables, stops, calls done or has done anew (`redo`) the jobs from one place to another.
+
+        The jobs that this changed, and the attempts that are to end. `only`: not what depends on them.
+        """
+
+    def say(self, lease: LeaseId, status: str) -> bool:
+        """Keeps what a job says of itself; whether it still has its lease."""
+
+    def ready(self, lease: LeaseId) -> bool:
+        """A provisioner says that the rest may start; whether it is one that had not said so."""
+
+    def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
+        """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
+
+
+class Watching(Protocol):
+    """What people ask."""
+
+    def workflows(self) -> list[Submitted]:
+        """All there are, the latest first."""
+
+    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, dict[State, int]]:
+        """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
+
+    def groups(self, workflow: WorkflowId) -> list[Span]:
+        """Groups of more than one job, supergroups before their subgroups."""
+
+    def group(self, workflow: WorkflowId, path: str) -> Span | None:
+        """A group by its path, which may be one job."""
+
+    def place(self, workflow: WorkflowId, name: str) -> JobId | None:
+        """A job by its name."""
+
+    def seen(self, workflow: WorkflowId, first: int, last: int) -> list[Seen]:
+        """The jobs from one place to another; milestones, and the processes of nodes, left out."""
+
+    def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
+        """What is under way, in the order it was begun."""
+
+    def doubts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
+        """Jobs that began on an early release, and the job that failed after it."""
+
+    def present(self, now: Seconds) -> int:
+        """How many placeholders have lately given a sign of life."""
+
+    def facts(self, workflow: WorkflowId, job: JobId, is_served: bool) -> Facts:
+        """All that tells why a job does not run."""
+
+
+class Store(Progress, Looking, Steering, Watching, Protocol):
     """The jobs database. `id` is the mark that its jobs carry."""
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether placeholders of other hosts may use it at the same time."""
 
     def close(self) -> None: ...

@@ -56,7 +56,7 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END, tries = 0
+UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off > 0 THEN 6 ELSE 1 END, tries = 0
 WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
@@ -73,12 +73,16 @@ UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
 -- name: reset_final
 UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
 WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2, 6))
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2, 6))
 
 -- name: reset_services
 UPDATE jobs SET state = 1, tries = 0
-WHERE workflow = :workflow AND kind IN (4, 6) AND state IN (3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state NOT IN (3, 4) AND o.kind IN (0, 2))
+WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
+    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
+
+-- A provisioner's dependents are told once, however often it runs.
+-- name: provide
+UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :job
 
 -- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
 -- name: leased
@@ -163,6 +167,9 @@ WHERE j.state = 2 AND a.placeholder = :placeholder AND a.stop IS NOT NULL ORDER 
 -- name: add_doubt
 INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
 
+-- name: doubts
+SELECT job, because FROM doubts WHERE workflow = :workflow ORDER BY job, because
+
 -- name: traits
 SELECT special, final FROM workflows WHERE id = :workflow
 
@@ -198,12 +205,14 @@ UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :jo
 UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
 
--- What of a workflow is under way or could be: eligible, running, or put aside for a time; services do not count,
--- nor do jobs that this run leaves out.
+-- What of a workflow is under way or could be: eligible, running, or put off. Not what is disabled, nor services, nor a
+-- provisioner for which nobody waits any more.
 -- name: under_way
-SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind <> 4)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6))
+    OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+        WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
-        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND kind <> 4 AND off < 2)))
+        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND state < 6 AND kind <> 4)))
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
@@ -214,7 +223,8 @@ WITH RECURSIVE blocked (job) AS (
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
 
 -- name: call_final
-UPDATE jobs SET state = 1, waiting_for = 0 WHERE workflow = :workflow AND job = :job AND state = 0
+UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END, waiting_for = 0
+WHERE workflow = :workflow AND job = :job AND state = 0
 
 -- name: final
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
@@ -323,8 +333,10 @@ SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workfl
 SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2) ORDER BY job
 FOR UPDATE -- postgresql
 
--- name: spent
-SELECT parent, child FROM arcs WHERE workflow = :workflow AND weak = 2
+-- Arcs that count already, and those from nodes outside the dag, which come after it.
+-- name: odd_arcs
+SELECT a.parent, a.child, a.weak, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
+WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
 
 -- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
 -- name: left_out
@@ -338,9 +350,6 @@ WHERE workflow = :workflow AND job = :job
 -- name: reset_node
 UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0, step = begins, not_before = NULL
 WHERE workflow = :workflow AND job = :job
-
--- name: unspend
-UPDATE arcs SET weak = 1 WHERE workflow = :workflow AND parent = :job AND weak = 2
 
 -- name: forget_doubts
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job

@@ -15,29 +15,41 @@ from headway.model.states import Kind, State, Step
 if TYPE_CHECKING:
     from headway.live.store.claims import Claims, Taken
 
-# What stands in a command for what is known only when it runs (formats.submit writes it there).
-DAG_STATUS = "\x02DAG_STATUS\x02"
-FAILED_COUNT = "\x02FAILED_COUNT\x02"
-
 
 def prepared(store: Claims, workflow: WorkflowId, taken: Taken, own: Node) -> None:
     """Fills in what a taken node runs now."""
     ((_, _, _, _, tries, retries, *_),) = store._run("job", workflow=workflow, job=taken.job)
     taken.step = int(own.step)
-    taken.final = tries >= retries and (own.step is not Step.MAIN or own.rules.post is None)
-    if taken.kind == Kind.PART:
-        taken.final = False  # it is its node that fails
-    status = _Status(store, workflow)
+    taken.final = tries >= retries
     script = script_of(own)
+    if taken.kind == Kind.PART or _is_undecided(own):
+        taken.final = None
+    status = _Status(store, workflow)
     if script is None:
         spec = Spec.read(taken.spec).at_try(tries)
         if "\x02" in spec.command:
-            counted = spec.command.replace(DAG_STATUS, str(status.dag_status()))
-            spec = spec.with_command(counted.replace(FAILED_COUNT, str(status.count(State.FAILED))))
+            spec = spec.with_command(_filled(spec.command, status))
         taken.spec = spec.text()
     else:
         taken.cores, taken.time, taken.named = min(1, taken.cores), None, ()
-        taken.spec = Spec(command_line(script.command, _facts(status, taken, own, tries, retries))).text()
+        line = command_line(script, _facts(status, taken, own, tries, retries))
+        taken.spec = Spec(line, script.directory).text()
+
+
+def _is_undecided(own: Node) -> bool:
+    """Whether a failure of what runs now need not be one of the node: a rule or its POST script says how it went."""
+    rules, script = own.rules, script_of(own)
+    if script is not None and script.defer is not None:
+        return True
+    if own.step is Step.PRE:
+        return rules.pre_skip is not None
+    return own.step is Step.MAIN and (rules.post is not None or rules.tolerance is not None)
+
+
+def _filled(command: str, status: _Status) -> str:
+    """A command in which something stands for what is known only now (formats.submit has put it there)."""
+    command = command.replace("\x02DAG_STATUS\x02", str(status.dag_status()))
+    return command.replace("\x02FAILED_COUNT\x02", str(status.count(State.FAILED)))
 
 
 class _Status:

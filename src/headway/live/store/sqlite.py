@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
-from headway.live.store.claims import Claims, Taken
+from headway.live.store.claims import Taken
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated
 from headway.live.store.statements import statements
+from headway.live.store.watching import Watching
 from headway.live.store.words import kept
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
@@ -29,11 +30,13 @@ _TEXT = {name: statement.text for name, statement in _SQL.items()}
 __all__ = ["SqliteStore", "create"]
 
 
-class SqliteStore(Claims):
+class SqliteStore(Watching):
     """Every method is one transaction. Durable means: survives the death of every process (WAL, synchronous NORMAL).
 
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
     """
+
+    is_shared = False
 
     def __init__(self, path: Path | None, sync: str = "normal", migrations: Path = migration.FOLDER) -> None:
         super().__init__()
@@ -131,6 +134,11 @@ class SqliteStore(Claims):
         self._db.executemany(_TEXT["take"], [(lease.id, lease.attempt, workflow, lease.job) for lease in leases])
         return leases
 
+    def _change_rows(self, rows: Iterable[Row]) -> None:
+        self._db.executemany(
+            _TEXT["change_jobs"], [(r.state, r.waiting_for, r.tries, r.arrival, r.workflow, r.job) for r in rows]
+        )
+
     def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
         rows = _Rows(self._db)
         changes = step(rows, finished, now)
@@ -143,10 +151,7 @@ class SqliteStore(Claims):
                     for e in changes.ended
                 ],
             )
-            many(
-                _TEXT["change_jobs"],
-                [(r.state, r.waiting_for, r.tries, r.arrival, r.workflow, r.job) for r in changes.rows.values()],
-            )
+            self._change_rows(changes.rows.values())
         if changes.spent:
             many(_TEXT["spend"], changes.spent)
         if rows.given:

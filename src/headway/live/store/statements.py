@@ -20,11 +20,28 @@ class Statement:
     names: tuple[str, ...]
 
 
+class _Statements(dict[str, Statement]):
+    """Named statements; those for watching and steering are read when one is asked for, which no runner does."""
+
+    def __init__(self, dialect: str) -> None:
+        super().__init__(_read("queries.sql", dialect))
+        self._dialect = dialect
+
+    def __missing__(self, name: str) -> Statement:
+        more = _read("steering.sql", self._dialect)
+        self.update(more)
+        return more[name]
+
+
 def statements(dialect: str) -> Mapping[str, Statement]:
     """All named statements, for one database."""
+    return _Statements(dialect)
+
+
+def _read(file: str, dialect: str) -> dict[str, Statement]:
     found: dict[str, Statement] = {}
     name, lines = "", list[str]()
-    for line in [*_lines(Path(__file__).with_name("queries.sql").read_text(), dialect), "-- name: end"]:
+    for line in [*_lines(Path(__file__).with_name(file).read_text(), dialect), "-- name: end"]:
         heading = _NAME.fullmatch(line)
         if heading is None:
             if not line.startswith("--"):

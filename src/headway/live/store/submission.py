@@ -179,7 +179,7 @@ class Submission:
             yield node, int(kind), int(state), rank, arrival, waiting, job.rules.retries, cores, lane, memory
         for node, entry in enumerate(self._extra, len(self._flat.jobs)):
             job, beside = entry.job, entry.kind in (Kind.SERVICE, Kind.PROVISIONER)
-            cores, retries = 0 if beside else job.resources.cores, 0 if entry.kind is Kind.PART else job.rules.retries
+            cores, retries = 0 if beside else job.resources.cores, job.rules.retries
             lane, memory = self._lane(job) if entry.kind is not Kind.PART else 0, job.resources.memory or 0
             yield node, int(entry.kind), int(entry.state), entry.rank, 0, entry.waiting, retries, cores, lane, memory
 
@@ -187,7 +187,8 @@ class Submission:
         for node, job in enumerate(self._flat.jobs):
             if job is not None:
                 late = self._flat.late.get(node)
-                if late is not None or job.parts or kept_rules.has_rules(job.rules):
+                filled = job.again or (job.command is not None and "\x02" in job.command)
+                if late is not None or job.parts or filled or kept_rules.has_rules(job.rules):
                     yield node, int(first_step(job.rules)), kept_rules.text(job.rules), len(job.parts), None, late
         for node, entry in enumerate(self._extra, len(self._flat.jobs)):
             rules: Rules = PLAIN if entry.kind is Kind.PART else entry.job.rules

@@ -1,0 +1,170 @@
+"""How people steer a workflow, the same in every database: rules on rows that nobody else changes meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from headway.engine.progress import Row
+from headway.live.store.claims import Claims
+from headway.live.store.shared import node, row
+from headway.live.store.words import kept, said
+from headway.model.errors import HeadwayError, UsageError, unquoted
+from headway.model.messages import JobId, LeaseId, WorkflowId
+from headway.model.states import Kind
+
+if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from headway.engine.steering import Board, Steered
+
+T = TypeVar("T")
+Range = tuple[int, int]  # places of jobs, the first and the last
+_ALL: Range = (0, 1 << 62)
+
+
+class Steering(Claims):
+    """The part of a store that people's verbs use."""
+
+    def _change_rows(self, rows: Iterable[Row]) -> None:
+        """Writes state, counters and arrival of rows."""
+        raise NotImplementedError
+
+    def _in_turn(self, work: Callable[[], T]) -> T:
+        """Does a transaction; once more if the database gave it up for another one."""
+        return work()
+
+    def steer(
+        self, verb: str, workflow: WorkflowId, ranges: Sequence[Range], only: bool = False
+    ) -> tuple[list[str], list[LeaseId]]:
+        """Enables, disables, stops, calls done or has done anew; the jobs that this changed, and who is to end."""
+        return self._in_turn(lambda: self._steered(verb, workflow, sorted(ranges), only))
+
+    def _steered(
+        self, verb: str, workflow: WorkflowId, ranges: Sequence[Range], only: bool
+    ) -> tuple[list[str], list[LeaseId]]:
+        from headway.engine import steering
+
+        verbs = {"enable": steering.enable, "disable": steering.disable, "stop": steering.stop}
+        with self._transaction():
+            board = self._board(workflow, ranges, whole=verb not in verbs)
+            jobs = list(dict.fromkeys(job for first, last in ranges for job in _between(board, first, last)))
+            try:
+                if verb in verbs:
+                    changes = verbs[verb](board, jobs)
+                elif verb == "done":
+                    changes = steering.done(board, jobs)
+                elif verb == "redo":
+                    changes = steering.redo(board, jobs, only)
+                else:
+                    raise UsageError(f"there is no verb {verb}.", "Expected enable, disable, stop, done or redo.")
+            except steering.StillRunningError as error:
+                raise self._refusal(workflow, verb, error.jobs) from None
+            if verb in verbs:
+                self._switch(workflow, ranges, changes, off=verb != "enable")
+            self._write(board, changes, {"stop": "its user has stopped it"}.get(verb, ""))
+            names = self._names(workflow) if changes.changed else {}
+        return [names[job] for job in changes.changed], changes.stops
+
+    def _board(self, workflow: WorkflowId, ranges: Sequence[Range], whole: bool) -> Board:
+        from headway.engine.steering import Board
+
+        board = Board(workflow, {})
+        ranges = [_ALL] if whole else ranges
+        for name in ("range_jobs",) if whole else ("range_jobs", "range_parts"):
+            for first, last in ranges:
+                for values in self._run(name, workflow=workflow, first=first, last=last):
+                    found = row(values)
+                    board.rows[found.job] = found
+        board.nodes = {
+            JobId(job): node(values)
+            for first, last in ranges
+            for job, *values in self._run("range_nodes", workflow=workflow, first=first, last=last)
+        }
+        if whole:
+            for parent, child, weak in self._run("all_arcs", workflow=workflow):
+                board.arcs.setdefault(parent, []).append((child, weak))
+            doubts: dict[JobId, list[JobId]] = {}
+            for because, job in self._run("all_doubts", workflow=workflow):
+                doubts.setdefault(because, []).append(job)
+            board.doubts = doubts
+            ((board.arrivals,),) = self._run("arrivals", workflow=workflow) or [(0,)]
+        return board
+
+    def _switch(self, workflow: WorkflowId, ranges: Sequence[Range], changes: Steered, off: bool) -> None:
+        parts = [(row.job, row.job) for row in changes.rows.values() if row.kind == Kind.PART]
+        for first, last in (*ranges, *parts):
+            self._run("switch", workflow=workflow, first=first, last=last, off=int(off))
+
+    def _write(self, board: Board, changes: Steered, reason: str) -> None:
+        workflow = board.workflow
+        self._change_rows(changes.rows.values())
+        for (_, job), own in changes.nodes.items():
+            self._write_node(workflow, job, own)
+        for parent in changes.unspent:
+            self._run("unspend", workflow=workflow, parent=parent)
+        for job, because in changes.certain:
+            self._run("settle_doubt", workflow=workflow, job=job, because=because)
+        for lease in changes.stops:
+            self._run("stop", lease=lease, reason=kept(reason))
+        if board.arrivals:
+            self._run("keep_arrivals", workflow=workflow, arrivals=board.arrivals)
+
+    def _names(self, workflow: WorkflowId) -> dict[JobId, str]:
+        return {JobId(job): said(name) for job, name in self._run("names", workflow=workflow)}
+
+    def _refusal(self, workflow: WorkflowId, verb: str, jobs: Sequence[JobId]) -> HeadwayError:
+        names = self._names(workflow)
+        some = ", ".join(unquoted(names[job]) for job in jobs[:5]) + (f" and {len(jobs) - 5} more" * (len(jobs) > 5))
+        what = "be called done" if verb == "done" else "be done anew"
+        return HeadwayError(
+            f"{some} {'runs' if len(jobs) == 1 else 'run'} now and cannot {what}.",
+            f"Stop {'it' if len(jobs) == 1 else 'them'} first (headway stop), or wait for the end.",
+        )
+
+    # --- what jobs say of themselves -------------------------------------------------------------------------------
+
+    def say(self, lease: LeaseId, status: str) -> bool:
+        """Keeps what a job says of itself; whether it still has its lease."""
+        with self._transaction():
+            found = self._run("attempt_kind", lease=lease)
+            self._run("say", lease=lease, status=kept(status))
+        return bool(found)
+
+    def ready(self, lease: LeaseId) -> bool:
+        """A provisioner says that the rest may start; whether it is one that had not said so."""
+        return self._in_turn(lambda: self._made_ready(lease))
+
+    def _made_ready(self, lease: LeaseId) -> bool:
+        from headway.engine.steering import ready
+
+        with self._transaction():
+            found = self._run("attempt_kind", lease=lease)
+            if not found or found[0][2] != Kind.PROVISIONER:
+                return False
+            workflow, job, _ = found[0]
+            board = self._board(workflow, (), whole=True)
+            own = board.rows[job]
+            if own.lease != lease or not board.children(own):
+                return False
+            self._write(board, ready(board, own), "")
+            self._run("count_arcs", workflow=workflow, parent=job)
+        return True
+
+    def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
+        """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
+        from headway.engine.steering import waiting_counts
+
+        with self._transaction():
+            board = self._board(workflow, (), whole=True)
+        counts = waiting_counts(board)
+        return [
+            (row.job, row.waiting_for, counts[row.key])
+            for row in board.rows.values()
+            if row.kind != Kind.FINAL and row.waiting_for != counts[row.key]
+        ]
+
+
+def _between(board: Board, first: int, last: int) -> Iterable[JobId]:
+    """Jobs of a range; processes are their nodes' business."""
+    if last - first > len(board.rows):
+        return [job for job, row in board.rows.items() if first <= job <= last and row.kind != Kind.PART]
+    return [JobId(job) for job in range(first, last + 1) if job in board.rows]

@@ -1,0 +1,136 @@
+-- The statements of watching and steering. A line that ends in "-- sqlite" or "-- postgresql" is for that database only.
+
+-- The jobs from one place to another. PostgreSQL locks them, in the one order there is.
+-- name: range_jobs
+SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
+WHERE workflow = :workflow AND job BETWEEN :first AND :last ORDER BY job
+FOR UPDATE -- postgresql
+
+-- name: range_parts
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
+FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow AND n.owner BETWEEN :first AND :last ORDER BY j.job
+FOR UPDATE OF j -- postgresql
+
+-- name: range_nodes
+SELECT job, step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late FROM nodes
+WHERE workflow = :workflow AND (job BETWEEN :first AND :last OR owner BETWEEN :first AND :last)
+
+-- name: all_arcs
+SELECT parent, child, weak FROM arcs WHERE workflow = :workflow ORDER BY parent, child
+
+-- name: all_doubts
+SELECT because, job FROM doubts WHERE workflow = :workflow ORDER BY because, job
+
+-- name: arrivals
+SELECT arrivals FROM workflows WHERE id = :workflow -- sqlite
+SELECT nextval('arrivals') -- postgresql
+
+-- name: keep_arrivals
+UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow -- sqlite
+SELECT 1 -- postgresql
+
+-- name: switch
+UPDATE jobs SET off = (off & 6) + :off
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind <> 1 AND (off & 1) <> :off
+
+-- name: unspend
+UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
+
+-- An arc that counts no more although its parent has not ended: 3, as 2 is for one that is weak.
+-- name: count_arcs
+UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
+
+-- name: settle_doubt
+DELETE FROM doubts WHERE workflow = :workflow AND job = :job AND because = :because
+
+-- name: say
+UPDATE attempts SET status = :status WHERE id = :lease AND ended IS NULL
+
+-- name: attempt_kind
+SELECT j.workflow, j.job, j.kind FROM attempts a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.job
+WHERE a.id = :lease AND a.ended IS NULL
+
+-- name: names
+SELECT job, name FROM specs WHERE workflow = :workflow ORDER BY job
+
+-- name: workflows
+SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
+
+-- name: state_counts
+SELECT workflow, CASE WHEN off & 1 = 1 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
+WHERE kind NOT IN (1, 3) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
+GROUP BY workflow, seen
+
+-- name: groups
+SELECT path, first, last FROM job_groups WHERE workflow = :workflow ORDER BY place
+
+-- name: group
+SELECT path, first, last FROM job_groups WHERE workflow = :workflow AND path = :path
+
+-- name: job_named
+SELECT s.name, s.job FROM specs s JOIN jobs j ON j.workflow = s.workflow AND j.job = s.job
+WHERE s.workflow = :workflow AND s.name = :name AND j.kind <> 3
+
+-- name: seen
+SELECT j.job, s.name, j.state, j.off FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND j.job BETWEEN :first AND :last AND j.kind NOT IN (1, 3) ORDER BY j.job
+
+-- name: running_jobs
+SELECT j.workflow, j.job, s.name, a.id, a.number, s.spec, p.host, a.leased, COALESCE(a.status, ''), a.step, n.rules
+FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
+    JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.state = 2 AND (CAST(:workflow AS bigint) IS NULL OR j.workflow = CAST(:workflow AS bigint)) ORDER BY a.id
+
+-- Jobs in doubt: begun, or about to, while the job that failed is not done after all.
+-- name: doubts
+SELECT s.name, b.name FROM doubts d
+    JOIN jobs j ON j.workflow = d.workflow AND j.job = d.job
+    JOIN jobs f ON f.workflow = d.workflow AND f.job = d.because
+    JOIN specs s ON s.workflow = d.workflow AND s.job = d.job
+    JOIN specs b ON b.workflow = d.workflow AND b.job = d.because
+WHERE d.workflow = :workflow AND j.state <> 0 AND f.state <> 3 ORDER BY d.job, d.because
+
+-- name: doubts_of
+SELECT b.name FROM doubts d JOIN jobs f ON f.workflow = d.workflow AND f.job = d.because
+    JOIN specs b ON b.workflow = d.workflow AND b.job = d.because
+WHERE d.workflow = :workflow AND d.job = :job AND f.state <> 3 ORDER BY d.because
+
+-- Arcs that have not been counted down, and the jobs that have not been done: read whole, since one job may wait for
+-- most of them.
+-- name: open_arcs
+SELECT a.child, a.parent FROM arcs a JOIN jobs p ON p.workflow = a.workflow AND p.job = a.parent
+WHERE a.workflow = :workflow AND a.weak < 2 AND p.state <> 3 ORDER BY a.parent, a.child
+
+-- name: open_jobs
+SELECT j.job, j.kind, COALESCE(s.name, ''), j.state, j.off
+FROM jobs j LEFT JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND j.state <> 3
+
+-- name: job_facts
+SELECT s.name, j.state, j.off, j.kind, j.tries, j.retries, j.cores, j.lane, j.rank, j.arrival,
+    COALESCE(n.not_before, 0), COALESCE(n.parts, 0), COALESCE(n.parts_left, 0), w.halted
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job JOIN workflows w ON w.id = j.workflow
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.job = :job
+
+-- name: last_attempt
+SELECT a.number, p.host, a.leased, a.ended, a.exit_code, COALESCE(a.reason, ''), COALESCE(a.status, ''), a.step,
+    COALESCE(a.stop, '')
+FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
+WHERE j.workflow = :workflow AND j.job = :job
+
+-- name: ahead
+SELECT COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 1
+    AND (rank < :rank OR (rank = :rank AND (arrival < :arrival OR (arrival = :arrival AND job < :job))))
+
+-- name: in_lane
+SELECT s.name FROM jobs j JOIN lanes l ON l.workflow = j.workflow AND l.lane = j.lane
+    JOIN lanes m ON m.workflow = j.workflow AND m.lane = :lane
+    JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND j.state = 2 AND (l.category = m.category OR (m.category IS NULL AND l.named <> '[]'))
+ORDER BY j.job
+
+-- name: present
+SELECT COUNT(*) FROM placeholders WHERE ended IS NULL AND beat >= :since

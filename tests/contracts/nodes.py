@@ -1,0 +1,189 @@
+"""Nodes in a store, defined: steps, processes, throttles, and jobs outside the order; every store passes this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from headway.engine.ready import Room
+from headway.live.spec import Spec
+from headway.live.store.submission import Outside, Submission
+from headway.model.dag import Dag
+from headway.model.flatten import Flat
+from headway.model.job import Job, Resources, Rules, Script, Tolerance
+from headway.model.states import Kind
+from tests.contracts.crew import Crew
+
+
+def nodes(
+    jobs: Mapping[str, Job],
+    *arcs: str,
+    outside: Sequence[tuple[Kind, str, Job]] = (),
+    throttles: Mapping[str, int] | None = None,
+    late: Mapping[int, int] | None = None,
+) -> Submission:
+    """Jobs by letter; an arc is two letters."""
+    names = list(jobs)
+    pairs = [(names.index(arc[0]), names.index(arc[1])) for arc in arcs]
+    dag = Dag(names, [a for a, _ in pairs], [b for _, b in pairs])
+    flat = Flat(dag, list(jobs.values()), frozenset(), late=late or {})
+    return Submission("n", "/n.dag", "/", flat, [0] * len(names), Outside(outside, throttles or {}))
+
+
+def job(parts: int = 0, **rules: object) -> Job:
+    found = Job("main", rules=Rules(**rules))  # type: ignore[arg-type]
+    found.parts = tuple(Job(f"part {number}") for number in range(parts))
+    return found
+
+
+PRE, POST = Script("/pre $JOB $RETRY"), Script("/post $RETURN")
+
+
+def commands(crew: Crew, room: int = 9) -> list[str]:
+    """Takes all there is; what it runs."""
+    return [Spec.read(crew.leases[name].spec).command for name in crew.take(room)]
+
+
+class NodeContract:
+    """`place` is what `opened` takes, for an empty store."""
+
+    def test_the_steps_of_a_node_follow_each_other(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(pre=PRE, post=POST), "b": Job("b")}, "ab"))
+        assert commands(crew) == ["exec /pre a 0"]
+        crew.end("a")
+        assert commands(crew) == ["main"]
+        crew.end("a", exit_code=7)
+        assert crew.states() == "a:e b:w" and commands(crew) == ["exec /post 7"]
+        crew.end("a")
+        assert crew.states() == "a:d b:e"
+        assert [attempt[:2] for attempt in crew.store.attempts(crew.workflow)] == [("a", 1), ("a", 2), ("a", 3)]
+
+    def test_a_retry_begins_with_the_first_step(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(pre=PRE, retries=1)}))
+        crew.run("a")
+        crew.run("a", exit_code=2)
+        assert commands(crew) == ["exec /pre a 1"]
+        crew.end("a", exit_code=3)
+        assert crew.states() == "a:f" and crew.store.failures(crew.workflow) == [("a", 0, 3, 3, "so")]
+        crew.store.retry_failed(crew.workflow)
+        assert commands(crew) == ["exec /pre a 0"]
+
+    def test_what_is_put_off_comes_back_in_time(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(pre=Script("/pre", defer=(9, 50)))}))
+        crew.take()
+        answer = crew.store.exchange(crew.placeholder, [crew.finish("a", 9)], Room(1, 1), [crew.workflow], 100.0)
+        assert answer.leases == [] and answer.wake == 150.0 and crew.store.is_under_way(crew.workflow)
+        early = crew.store.exchange(crew.placeholder, [], Room(1, 1), [crew.workflow], 149.0)
+        assert early.leases == [] and early.wake == 150.0
+        late = crew.store.exchange(crew.placeholder, [], Room(1, 1), [crew.workflow], 150.0)
+        assert [lease.name for lease in late.leases] == ["a"] and late.wake is None
+
+    def test_retries_wait_longer_and_longer_and_get_more_memory(self, place: str) -> None:
+        greedy = job(retries=3, back_off=10.0, more_memory=1.5)
+        greedy.resources = Resources(memory=1000)
+        crew = Crew.on(place, nodes({"a": greedy}))
+        now, waits, memory = 0.0, [], []
+        for _ in range(3):
+            (lease,) = crew.store.exchange(crew.placeholder, [], Room(1, 1), [crew.workflow], now).leases
+            crew.leases["a"] = lease
+            memory.append(lease.memory)
+            wake = crew.store.exchange(crew.placeholder, [crew.finish("a", 1)], Room(1, 1), [crew.workflow], now).wake
+            assert wake is not None
+            waits.append(wake - now)
+            now = wake
+        assert waits == [10.0, 20.0, 40.0] and memory == [1000, 1500, 2250]
+
+    def test_a_node_of_processes_is_done_when_they_are(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(parts=3, post=POST), "b": Job("b")}, "ab"))
+        assert commands(crew, 2) == ["part 0", "part 1"] and crew.states() == "a:r b:w"
+        crew.end("a/0")
+        assert commands(crew) == ["part 2"]
+        crew.end("a/1", "a/2")
+        assert commands(crew) == ["exec /post 0"]
+        crew.end("a")
+        assert crew.states() == "a:d b:e"
+        assert {state.name: n for state, n in crew.store.counts(crew.workflow).items()} == {"DONE": 1, "ELIGIBLE": 1}
+
+    def test_a_failed_process_ends_the_others(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(parts=4, retries=1)}))
+        crew.take(2)
+        crew.swap([crew.finish("a/1", 5)], 0)
+        told = crew.store.told(crew.placeholder)
+        assert [lease for lease, _ in told] == [crew.leases["a/0"].id] and crew.take(9) == []
+        crew.end("a/0", exit_code=None)
+        assert crew.take(9) == ["a/0", "a/1", "a/2", "a/3"]  # the retry
+        crew.end("a/2", exit_code=6)
+        crew.end("a/0", "a/1", "a/3", exit_code=None)
+        assert crew.states() == "a:f" and crew.store.failures(crew.workflow)[0][3] == 6
+
+    def test_processes_that_fail_can_be_tolerated(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(parts=4, tolerance=Tolerance(50, percent=True))}))
+        crew.take(4)
+        crew.end("a/0", "a/1", exit_code=1)
+        crew.end("a/2", "a/3")
+        assert crew.states() == "a:d"
+
+    def test_a_process_of_a_lost_placeholder_runs_again(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(parts=2)}))
+        crew.take(2)
+        crew.end("a/0")
+        crew.store.reclaim(10**9, 10**9 + 1.0)
+        assert crew.take(9) == ["a/1"]
+        crew.end("a/1")
+        assert crew.states() == "a:d"
+
+    def test_a_job_can_end_its_workflow(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9), retries=5), "b": Job("b"), "c": Job("c")}))
+        assert crew.take(2) == ["a", "b"]
+        answer = crew.store.exchange(crew.placeholder, [crew.finish("a", 4)], Room(9, 9), [crew.workflow], 5.0)
+        assert answer.leases == [] and answer.stops == (crew.leases["b"].id,)
+        assert crew.store.returned(crew.workflow) == 9
+        crew.end("b", exit_code=None)
+        assert crew.take(9) == [] and crew.states() == "a:f b:e c:e"
+        crew.store.resume(crew.workflow)
+        assert crew.store.returned(crew.workflow) is None and crew.take(9) == ["b", "c"]
+
+    def test_the_final_job_waits_for_all_and_for_what_is_tried_again(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": Job("a"), "b": Job("b")}, "ab", outside=[(Kind.FINAL, "f", Job("f"))]))
+        assert crew.take(9) == ["a"]
+        crew.end("a", exit_code=1)
+        assert crew.take(9) == ["f"]
+        crew.end("f")
+        assert crew.states() == "a:f b:w f:d"
+        crew.store.retry_failed(crew.workflow)
+        crew.store.resume(crew.workflow)
+        assert crew.states() == "a:e b:w f:w"
+        crew.run("a", "b", "f")
+        assert crew.states() == "a:d b:d f:d"
+
+    def test_services_and_provisioners_are_outside_the_order(self, place: str) -> None:
+        beside = [(Kind.PROVISIONER, "p", Job("p")), (Kind.SERVICE, "s", Job("s"))]
+        crew = Crew.on(place, nodes({"a": Job("a")}, outside=beside))
+        assert crew.take(9) == ["p", "s"] and crew.leases["s"].cores == 0
+        crew.end("p")
+        assert crew.take(9) == ["a"]
+        crew.end("a")
+        assert not crew.store.is_under_way(crew.workflow)  # though the service runs
+
+    def test_a_category_is_throttled_in_order_of_rank(self, place: str) -> None:
+        jobs = {name: job(category="io" if name != "d" else None) for name in "abcd"}
+        crew = Crew.on(place, nodes(jobs, throttles={"io": 2}))
+        assert crew.take(9) == ["a", "b", "d"]
+        crew.end("b")
+        assert crew.take(9) == ["c"]
+
+    def test_named_resources_are_given_while_there_are_some(self, place: str) -> None:
+        jobs = {name: Job(name, resources=Resources(named=(("gpu", 1),))) for name in "ab"} | {"c": Job("c")}
+        crew = Crew.on(place, nodes(jobs))
+        room = Room(9, 9, named={"gpu": 1})
+        got = crew.store.exchange(crew.placeholder, [], room, [crew.workflow], 1.0).leases
+        assert [(lease.name, lease.named) for lease in got] == [("a", (("gpu", 1),)), ("c", ())]
+
+    def test_a_failure_after_an_early_release_puts_its_dependents_in_doubt(self, place: str) -> None:
+        jobs = {name: Job(name) for name in "abcd"}  # a releases early, b belongs to its group, c and d hang on it
+        crew = Crew.on(place, nodes(jobs, "ab", "ac", "cd", late={1: 0}))
+        crew.run("a")
+        assert crew.take(9) == ["b", "c"]
+        crew.end("c")
+        crew.end("b", exit_code=1)
+        store = crew.store
+        assert store._run("doubts", workflow=crew.workflow) == [(2, 1)]  # type: ignore[attr-defined]

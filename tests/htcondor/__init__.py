@@ -1,0 +1,1 @@
+"""What a real HTCondor makes of our files."""
