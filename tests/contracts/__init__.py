@@ -2,4 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.contracts.store", "tests.contracts.steering", "tests.contracts.crew")
+pytest.register_assert_rewrite(
+    "tests.contracts.store", "tests.contracts.past", "tests.contracts.steering", "tests.contracts.crew"
+)

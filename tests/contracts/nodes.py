@@ -186,4 +186,4 @@ class NodeContract:
         crew.end("c")
         crew.end("b", exit_code=1)
         store = crew.store
-        assert store._run("doubts", workflow=crew.workflow) == [(2, 1)]  # type: ignore[attr-defined]
+        assert store._run("all_doubts", workflow=crew.workflow) == [(1, 2)]  # type: ignore[attr-defined]

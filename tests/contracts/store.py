@@ -13,9 +13,10 @@ from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, LeaseId, WorkflowId
 from headway.model.states import State
 from tests.contracts.crew import Crew, flow, states
+from tests.contracts.past import PastContract
 
 
-class StoreContract:
+class StoreContract(PastContract):
     """`place` is what `opened` takes, for an empty store."""
 
     # --- submitting ------------------------------------------------------------------------------------------------
@@ -335,3 +336,8 @@ class LastingStoreContract(StoreContract):
         from tests.contracts.workers import killed_in_add
 
         killed_in_add(place)
+
+    def test_a_client_killed_while_it_forgets_leaves_all_as_it_was(self, place: str) -> None:
+        from tests.contracts.workers import killed_in_forget
+
+        killed_in_forget(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -202,6 +203,12 @@ def test_a_store_that_is_damaged_is_said_so(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(HeadwayError, match=r"is damaged.*--store"):
         opened(path).jobs(crew.workflow)
+
+
+def test_no_two_statements_have_one_name() -> None:
+    folder = Path(statements.__code__.co_filename).parent
+    names = [name for file in folder.glob("*.sql") for name in re.findall(r"(?m)^-- name: (\w+)$", file.read_text())]
+    assert len(names) > 100 and sorted(names) == sorted(set(names))
 
 
 def test_exchanges_find_everything_by_an_index(tmp_path: Path) -> None:

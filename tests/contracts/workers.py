@@ -89,6 +89,17 @@ def killed_in_add(place: str) -> None:
     assert latest is not None and len(store.jobs(latest[0])) == 3
 
 
+def killed_in_forget(place: str) -> None:
+    crew = Crew.on(place, flow("ab", "ab"))
+    crew.run("a", "b")
+
+    def seen() -> object:
+        return crew.store.runs(), crew.store.history(crew.workflow), crew.store.web(crew.workflow)
+
+    assert _deaths(place, lambda mine: mine.forget([crew.workflow]), seen) >= 10
+    assert crew.store.runs() == []
+
+
 def _deaths(place: str, work: Callable[[Store], object], seen: Callable[[], object]) -> int:
     """How often a process died at the work before one came through."""
     before = seen()

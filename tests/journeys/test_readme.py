@@ -25,7 +25,8 @@ def test_the_first_command_runs_a_real_example() -> None:
     done = subprocess.run(["sh", "-c", f"{COMMANDS[0]} --fresh"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "jobs done" in done.stderr
-    assert (ROOT / "examples/words/out/top.txt").read_text().splitlines()[0].endswith(" a")
+    first = (ROOT / "examples/words/out/top.txt").read_text().splitlines()[0]
+    assert first.endswith((" a", " the"))  # which of them leads changes with every text that is added
 
 
 def test_the_picture_in_the_readme_is_what_is_drawn() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'headway.cli' has no attribute {name!r}")
     try:
+        if name == "main" and sys.argv[1:2] == ["run"]:
+            from headway.live.spare import prepare
+
+            prepare()
         from headway.cli import app
     except KeyboardInterrupt:  # Ctrl-C so early is no reason for a traceback either
         raise SystemExit(130) from None

@@ -18,6 +18,12 @@ from headway.cli.terminal import prepare
 COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
+    "attach": ("headway.cli.attach:attach", "Watch a workflow that is being run."),
+    "cancel": ("headway.cli.attach:cancel", "Stop a workflow that is being run."),
+    "runs": ("headway.cli.runs", "The workflows of a store, and how far they are."),
+    "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
+    "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
+    "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
     "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
@@ -34,7 +40,8 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def resolve_command(

@@ -32,6 +32,18 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return [format.name for format in FORMATS.values() if format.reads and format.name.startswith(incomplete)]
 
 
+def store_option(function: Command) -> Command:
+    """`--store PLACE`."""
+    help = "Where the store is; without it, $HEADWAY_STORE, or .headway in this folder or the nearest above."
+    return click.option("--store", metavar="PLACE", help=help)(function)
+
+
+def run_options(function: Command) -> Command:
+    """`[--store PLACE] [--workflow N|FILE]`."""
+    help = "Which workflow, by number or file; without it, the latest (headway runs lists them)."
+    return store_option(click.option("--workflow", metavar="N|FILE", help=help)(function))
+
+
 def print_json(answer: Mapping[str, object]) -> None:
     """One JSON value on stdout, and nothing else there."""
     click.echo(json.dumps({"schema": SCHEMA, **answer}))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from headway.live.run import Bounds, Progress
@@ -62,6 +64,10 @@ class Display:
         log = f", log: {failure['log']}" if failure["log"] else ""
         self.say(f"{what}: {failure['job']} ({why}){log}")
 
+    def follow(self, progress: Progress, done: int) -> None:
+        """The same for somebody who came later: what is done is not what was done since."""
+        self.show(replace(progress, done=done - self._before))
+
     def _clear(self) -> str:
         return "\r\x1b[K" if self._live else ""
 
@@ -71,7 +77,10 @@ class Display:
         bar = "━" * round(24 * share)
         taken = time.monotonic() - self._begun
         left = f", about {taken / progress.done * (self._jobs - done):.0f} s left" if progress.done else ""
-        return f"{bar:<24} {done:,} of {self._jobs:,} done, {progress.running} running{left}"
+        names = f": {', '.join(progress.names)}" if progress.names else ""
+        line = f"{bar:<24} {done:,} of {self._jobs:,} done{left}, {progress.running} running{names}"
+        width = shutil.get_terminal_size().columns - 1
+        return line if len(line) <= width else line[: max(0, width - 1)] + "…"
 
     def end(self, done: int, failed: int, skipped: int, seconds: float, slots: int, limits: Bounds) -> None:
         """The last word: how it went, and how far from what no run of these jobs can beat."""

@@ -81,13 +81,13 @@ def command(
     from headway.live.choice import tally
     from headway.live.read import no_collection
     from headway.live.rescue import rescue_of, rescued, write_rescue
-    from headway.live.run import Stops, Watch, bounds, failed_jobs, source_of, submitted
+    from headway.live.run import Stops, bounds, failed_jobs, source_of, submitted, watched
     from headway.live.store.sqlite import SqliteStore
 
     begun = time.time()
     with no_collection():
         found = meant(workflow, arguments, format_name, wishes)
-        watch = Watch(home, starter)
+        line = watched(home, starter)
         jobs = SqliteStore(home.database, sync)
         rescue = None if fresh or jobs.latest(source_of(found, arguments)) else rescue_of(found)
         found = found if rescue is None else rescued(found, rescue)
@@ -105,7 +105,7 @@ def command(
         display.say(f"{before.left_out:,} jobs are left out.")
     stops = Stops()
     here("hello.before")
-    watch.say(
+    line.say(
         {
             "workflow": number,
             "slots": slots,
@@ -115,7 +115,7 @@ def command(
         }
     )
     here("hello.after")
-    for progress in watch.progress(stops):
+    for progress in line.reports(stops, tell=True):
         display.show(progress)
     ended = tally(jobs, number)
     done, failed, skipped = ended.done, ended.failed, ended.skipped

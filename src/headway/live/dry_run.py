@@ -6,6 +6,7 @@ from pathlib import Path
 
 from headway.engine.plan import Known, Plan
 from headway.live.choice import Choice
+from headway.live.rescue import rescue_of, rescued
 from headway.live.run import carried, changed, submission_of
 from headway.live.store.arrangement import known, last_starts
 from headway.live.store.sqlite import SqliteStore
@@ -20,18 +21,27 @@ def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
     database = folder / "store.db"
     if fresh or not database.is_file():
-        return flat, choice.planned(flat)
+        return _anew(choice, flat, fresh)
     store = SqliteStore(database)
     try:
         earlier = store.latest(submission.source)
         if earlier is None:
-            return flat, choice.planned(flat)
+            return _anew(choice, flat, fresh)
         number, digest = earlier
-        if digest != submission.digest:
-            if choice.source.format != "array":
-                raise changed(choice.source)
-            done = carried(store, number, choice.arguments)
-            return flat, choice.planned(flat, {n: DONE for n, name in enumerate(flat.dag.names) if name in done})
-        return flat, choice.planned(flat, known(store, number), last_starts(store, number))
+        if digest == submission.digest:
+            return flat, choice.planned(flat, known(store, number), last_starts(store, number))
+        if choice.source.format != "array":
+            raise changed(choice.source)
+        done = carried(store, number, choice.arguments)
+        return flat, choice.planned(flat, {node: DONE for node, name in enumerate(flat.dag.names) if name in done})
     finally:
         store.close()
+
+
+def _anew(choice: Choice, flat: Flat, fresh: bool) -> tuple[Flat, Plan]:
+    """What no run has begun yet; a rescue file, and DAGMan's DONE, say what is done all the same."""
+    rescue = None if fresh else rescue_of(choice.source)
+    if rescue is not None:
+        _, flat = submission_of(rescued(choice.source, rescue), choice.arguments, "fifo")
+    done = {node: DONE for node, job in enumerate(flat.jobs) if job is not None and job.rules.done}
+    return flat, choice.planned(flat, done)

@@ -183,25 +183,20 @@ def _line(workflow: Workflow, path: str, keyword: str = "JOB|FINAL|PROVISIONER|S
         return 1
 
 
-class Watch:
-    """A line to the runner, which stays as long as the line does."""
+class Line:
+    """A line to a runner: JSON in both directions."""
 
-    def __init__(self, home: Home, starter: Starter, patience: float = 20.0) -> None:
-        deadline = time.monotonic() + patience
+    def __init__(self, line: socket.socket) -> None:
+        self._line = line
         self._heard = b""
-        while (line := self._greeted(home, deadline)) is None:
-            if time.monotonic() > deadline:
-                raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
-            time.sleep(0.002)
-            starter.see_to_it()
-        self._line: socket.socket = line
 
-    def _greeted(self, home: Home, deadline: float) -> socket.socket | None:
-        """A line on which the runner has answered: one that was about to leave does not."""
+    @classmethod
+    def to(cls, home: Home, patience: float) -> Line | None:
+        """A line on which a runner has answered: one that was about to leave does not. None if there is none."""
         line = home.connect()
         if line is None:
             return None
-        line.settimeout(max(0.1, deadline - time.monotonic()))
+        line.settimeout(max(0.1, patience))
         greeting = b""
         with contextlib.suppress(OSError):
             greeting = line.recv(len(GREETING))
@@ -209,7 +204,10 @@ class Watch:
             line.close()
             return None
         line.settimeout(None)
-        return line
+        return cls(line)
+
+    def close(self) -> None:
+        self._line.close()
 
     def say(self, message: Mapping[str, object]) -> None:
         try:
@@ -217,30 +215,45 @@ class Watch:
         except OSError:
             raise _dead() from None
 
-    def progress(self, stops: Stops) -> Iterator[Progress]:
-        """Reports until the workflow ends. When its user wants it to stop the runner is told so; the watch goes on."""
+    def reports(self, stops: Stops, tell: bool = False) -> Iterator[Progress]:
+        """Reports until the workflow ends. `tell`: when its user wants it to stop, the runner is told."""
         while True:
             ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [])
             while stops.news():
-                if stops.count > 2:
+                if not tell or stops.count > 2:
                     raise KeyboardInterrupt
                 self.say({"stop": "gently" if stops.count == 1 else "now"})
                 yield Progress(stops=stops.count)
             if self._line.fileno() not in ready:
                 continue
-            try:
-                data = self._line.recv(1 << 16)
-            except OSError:
-                data = b""
-            if not data:
-                raise _dead()
-            self._heard += data
-            while b"\n" in self._heard:
-                text, _, self._heard = self._heard.partition(b"\n")
-                said = json.loads(text)
+            for said in self._news():
                 yield Progress(**said)
                 if said["ended"]:
                     return
+
+    def _news(self) -> Iterator[dict[str, Any]]:
+        """What has come since it was last looked at."""
+        try:
+            data = self._line.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            raise _dead()
+        self._heard += data
+        while b"\n" in self._heard:
+            text, _, self._heard = self._heard.partition(b"\n")
+            yield json.loads(text)
+
+
+def watched(home: Home, starter: Starter, patience: float = 20.0) -> Line:
+    """A line to the runner, which stays as long as the line does; one is started if there is none."""
+    deadline = time.monotonic() + patience
+    while (line := Line.to(home, deadline - time.monotonic())) is None:
+        if time.monotonic() > deadline:
+            raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
+        time.sleep(0.002)
+        starter.see_to_it()
+    return line
 
 
 class Stops:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import time
 
 from headway.live.home import Home
+from headway.live.spare import taken
 from headway.model.errors import HeadwayError
 
 
@@ -20,6 +23,14 @@ class Starter:
 
     def _fork(self) -> None:
         """A child that goes at once if there is a runner already. It imports what it needs while we import ours."""
+        spare = taken()
+        if spare is not None:
+            self._child, tell = spare
+            said = {"home": str(self._home.folder), "sync": self._sync, "server": self._server}
+            with contextlib.suppress(OSError):  # it has died: `see_to_it` will notice
+                os.write(tell, json.dumps(said).encode() + b"\n")
+            os.close(tell)
+            return
         self._child = os.fork()
         if self._child == 0:
             code = 1

@@ -35,6 +35,7 @@ class Client:
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
+        self.asks_where: int | None = None  # the output of a lease is
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
@@ -80,10 +81,17 @@ class Client:
         if "cancel" in message:
             self.cancels = WorkflowId(int(message["cancel"])), bool(message.get("now"))
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
+        if "where" in message:
+            self.asks_where = int(message["where"])
         stop = message.get("stop")
         if stop:
             self.wants_more = False
             self.stops_now = stop == "now"
+
+    def answer(self, said: Mapping[str, object]) -> None:
+        """Tells what the client has asked."""
+        self._unsent += json.dumps(said).encode() + b"\n"
+        self.flush()
 
     def _lose(self) -> None:
         self.gone = True

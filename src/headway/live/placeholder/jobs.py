@@ -218,6 +218,10 @@ class Jobs:
         _signal(job.pid, signal.SIGTERM)
         heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
 
+    def output(self, lease: int) -> str | None:
+        """Where a job that runs writes."""
+        return next((job.output.path for job in self.running.values() if job.lease.id == lease), None)
+
     def _log(self, lease: Lease) -> str:
         return self._home.log(lease.workflow, lease.job, lease.attempt)
 

@@ -24,7 +24,8 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
         _connect(home.opened_talk(), 1, 2)
         os.closerange(3, lock)  # what whoever started us had open is not ours to keep
         os.closerange(lock + 1, most_files())
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        # SIGIO: somebody opens a job's output at the very moment we see whether anybody has.
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGIO):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits

@@ -118,6 +118,10 @@ class Runner:
         if client.asks_to_look:
             client.asks_to_look = False
             self.look()
+        if client.asks_where is not None:
+            lease, client.asks_where = client.asks_where, None
+            there = [one.workflow for one in self.desk.clients.values()]
+            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there})
 
     def stop_workflow(self, workflow: WorkflowId) -> None:
         """Ends the jobs of a workflow, and of those that run in place of its jobs."""

@@ -13,7 +13,7 @@ from headway.live.spec import Spec
 _WORDS_ONLY = re.compile(r"[A-Za-z0-9_@%+:,./ -]+")
 _DEFAULTED = [
     *(signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGCHLD),
-    *(signal.SIGUSR1, signal.SIGUSR2),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGIO),
 ]
 _LOG = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 

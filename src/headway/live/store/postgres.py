@@ -12,11 +12,11 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.store import migration
 from headway.live.store.claims import Taken
+from headway.live.store.past import Past
 from headway.live.store.postgres_server import connected, explained, migrated
 from headway.live.store.shared import row
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
-from headway.live.store.watching import Watching
 from headway.live.store.words import kept
 from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -29,7 +29,7 @@ _SQL = statements("postgresql")
 _DEADLOCK = "40P01"
 
 
-class PostgresStore(Watching):
+class PostgresStore(Past):
     """Every method is one transaction (READ COMMITTED). Jobs are locked in one order, so nobody waits in a circle.
 
     A connection that broke is an error to whoever uses it then; the next call makes a new one.
@@ -61,6 +61,13 @@ class PostgresStore(Watching):
         with explained():
             cursor = self._db.execute(_text(name), cast(Mapping[str, Any], values), prepare=True)
             return cursor.fetchall() if cursor.description is not None else []
+
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten, for others to use."""
+        if self._db.closed:
+            self._db = connected(self._url)
+        with explained():
+            self._db.execute("VACUUM jobs, specs, arcs, nodes, attempts, events, placeholders")
 
     # --- progress --------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
+    from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.sights import RunningJob, Seen, Span, Submitted
     from headway.live.store.submission import Submission
 
@@ -176,7 +177,38 @@ class Watching(Protocol):
         """All that tells why a job does not run."""
 
 
-class Store(Progress, Looking, Steering, Watching, Protocol):
+class Remembering(Protocol):
+    """What was, and how it is forgotten."""
+
+    def runs(self) -> list[Run]:
+        """Every workflow there is, in the order they were submitted."""
+
+    def history(self, workflow: WorkflowId, job: JobId | None = None) -> list[Attempt]:
+        """Every attempt at a workflow's jobs, or at one of them, in the order they were given out."""
+
+    def last_attempt(self, workflow: WorkflowId, job: JobId) -> Attempt | None:
+        """The last attempt at a job; found by its number, however long the history is."""
+
+    def named(self, workflow: WorkflowId, name: str) -> JobId | None:
+        """The place of a job, or of one of a node's processes."""
+
+    def member(self, workflow: WorkflowId, job: JobId) -> Member:
+        """One job, and what it runs."""
+
+    def web(self, workflow: WorkflowId) -> Web:
+        """All jobs and milestones of a workflow, and the arcs between them."""
+
+    def forget(self, workflows: Sequence[WorkflowId]) -> None:
+        """Removes workflows and all that is known of them, all or none; refused while a job of theirs runs.
+
+        Numbers of workflows and leases are not used again, so that whoever still remembers one finds nothing.
+        """
+
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten."""
+
+
+class Store(Progress, Looking, Steering, Watching, Remembering, Protocol):
     """The jobs database. `id` is the mark that its jobs carry."""
 
     @property

@@ -1,10 +1,12 @@
 -- The statements of the store. A line that ends in "-- sqlite" or "-- postgresql" is for that database only.
 
+-- A number is never used again, even if its workflow was forgotten: runners remember what they know by it.
 -- name: add_workflow
 INSERT INTO workflows (name, source, directory, digest, submitted, special, final, what_next
-    , arrivals -- sqlite
+    , arrivals, id -- sqlite
 ) VALUES (:name, :source, :directory, :digest, :submitted, :special, :final, :what_next
-    , :arrivals -- sqlite
+    , :arrivals, 1 + MAX(COALESCE((SELECT MAX(id) FROM workflows), 0), -- sqlite
+        COALESCE((SELECT CAST(value AS integer) FROM meta WHERE key = 'last_workflow'), 0)) -- sqlite
 )
 RETURNING id -- postgresql
 
@@ -166,9 +168,6 @@ WHERE j.state = 2 AND a.placeholder = :placeholder AND a.stop IS NOT NULL ORDER 
 
 -- name: add_doubt
 INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
-
--- name: doubts
-SELECT job, because FROM doubts WHERE workflow = :workflow ORDER BY job, because
 
 -- name: traits
 SELECT special, final FROM workflows WHERE id = :workflow

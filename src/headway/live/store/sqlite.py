@@ -14,10 +14,10 @@ from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
 from headway.live.store.claims import Taken
+from headway.live.store.past import Past
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated
 from headway.live.store.statements import statements
-from headway.live.store.watching import Watching
 from headway.live.store.words import kept
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
@@ -30,7 +30,7 @@ _TEXT = {name: statement.text for name, statement in _SQL.items()}
 __all__ = ["SqliteStore", "create"]
 
 
-class SqliteStore(Watching):
+class SqliteStore(Past):
     """Every method is one transaction. Durable means: survives the death of every process (WAL, synchronous NORMAL).
 
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
@@ -76,6 +76,12 @@ class SqliteStore(Watching):
         statement = _SQL[name]
         with explained(self._name):
             return self._db.execute(statement.text, [values[key] for key in statement.names]).fetchall()
+
+    def shrink(self) -> None:
+        """Gives back the room of what was forgotten."""
+        with explained(self._name):
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     # --- progress --------------------------------------------------------------------------------------------------
 

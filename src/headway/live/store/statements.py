@@ -21,14 +21,14 @@ class Statement:
 
 
 class _Statements(dict[str, Statement]):
-    """Named statements; those for watching and steering are read when one is asked for, which no runner does."""
+    """Named statements; those for watching, steering and the past are read when one is asked for: no runner does."""
 
     def __init__(self, dialect: str) -> None:
         super().__init__(_read("queries.sql", dialect))
         self._dialect = dialect
 
     def __missing__(self, name: str) -> Statement:
-        more = _read("steering.sql", self._dialect)
+        more = _read("steering.sql", self._dialect) | _read("past.sql", self._dialect)
         self.update(more)
         return more[name]
 

@@ -1,0 +1,132 @@
+"""`headway logs JOB`: what a job has printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from headway.cli.options import run_options
+from headway.cli.table import counted, exit_text
+from headway.cli.terminal import harmless
+from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
+from headway.model.states import Kind, Step
+
+if TYPE_CHECKING:
+    from headway.live.home import Home
+    from headway.live.store.protocol import Store
+    from headway.live.store.records import Attempt, Member, Run
+    from headway.model.messages import JobId
+
+_STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}
+
+
+@click.command("logs", short_help="What a job has printed.")
+@click.argument("job", metavar="JOB")
+@run_options
+@click.option("--attempt", "number", metavar="N", type=click.IntRange(min=1), help="Which attempt; else the last.")
+@click.option("--step", type=click.Choice(list(_STEPS)), help="pre, post: what a DAGMan node's script has printed.")
+@click.option("-f", "--follow", is_flag=True, help="As it comes, through retries, until the job is done or failed.")
+def command(
+    job: str, store: str | None, workflow: str | None, number: int | None, step: str | None, follow: bool
+) -> None:
+    """Print the output of a job's last attempt, also while it runs.
+
+    \b
+      headway logs align-7
+      headway logs align-7 --attempt 1
+      headway logs align-7 -f
+    """
+    from headway.live.past import chosen_run, place_of
+    from headway.live.where import found_store
+
+    home, database = found_store(store)
+    if home is None:
+        raise HeadwayError(
+            "logs are on the host where a job ran, not in this store.", "headway history tells which host that was."
+        )
+    run = chosen_run(database, workflow)
+    place = place_of(database, run, job)
+    parts = _processes(database, run, place) if step is None else []
+    if parts and number is None:
+        if follow:
+            raise UsageError(f"{shown(job)} has {len(parts)} processes.", f"Follow one: {shown(parts[0].name)}.")
+        for part in parts:
+            _talk(f"{part.name}:")
+            _show(home, database, run, part.job, None, None)
+    elif follow and number is None and step is None:
+        from headway.live.logs import follow as followed
+
+        last = followed(home, database, run, place, _write, _talk)
+        if last is not None:
+            _tell_end(database, run, place)
+    else:
+        _show(home, database, run, place, number, None if step is None else _STEPS[step], follow)
+
+
+def _processes(store: Store, run: Run, job: JobId) -> list[Member]:
+    """A DAGMan node's own processes, if `queue` made several: they print, and the node itself does not."""
+    if store.member(run.workflow, job).kind is not Kind.NODE:
+        return []
+    return [member for member in store.web(run.workflow).members if member.owner == job]
+
+
+def _show(
+    home: Home, store: Store, run: Run, job: JobId, number: int | None, step: Step | None, follow: bool = False
+) -> None:
+    from headway.live.logs import Output, follow_attempt
+
+    attempts = store.history(run.workflow, job)
+    attempt = _wanted(attempts, number, step)
+    if attempt is None:
+        if attempts and (number or step):
+            told = ", ".join(f"{one.number} ({one.step.name.lower()})" for one in attempts[-8:])
+            raise NotFoundError("there was no such attempt at it.", f"There were {told}.")
+        _talk("it has not run yet.")
+        return
+    if follow:
+        printed = follow_attempt(home, store, run, attempt, _write, _talk)
+    else:
+        output = Output.of(home, store, run, attempt)
+        output.pass_on(attempt.ended is not None, _write, _talk)
+        printed = output.printed
+        output.close()
+    if not printed:
+        _talk(_nothing(attempt))
+    last = attempts[-1]
+    if attempt is not last and number is None and step is None and last.outcome == "failed":
+        _talk(f"its {last.step.name} script failed: --step {last.step.name.lower()} shows what that printed.")
+
+
+def _wanted(attempts: list[Attempt], number: int | None, step: Step | None) -> Attempt | None:
+    """The attempt asked for; else the last at the job itself, or at a script of it if it did not get further."""
+    fits = [one for one in attempts if number in (None, one.number) and step in (None, one.step)]
+    main = [one for one in fits if one.step is Step.MAIN]
+    return (main or fits)[-1] if fits else None
+
+
+def _nothing(attempt: Attempt) -> str:
+    """Why there is nothing to show."""
+    if attempt.outcome == "running":
+        return f"it has printed nothing yet (attempt {attempt.number})."
+    if attempt.outcome == "given back":
+        return f"there is nothing of attempt {attempt.number}: {attempt.reason or 'it was given back'}."
+    return f"it printed nothing (attempt {attempt.number}, exit code {exit_text(attempt.exit_code)})."
+
+
+def _tell_end(store: Store, run: Run, job: JobId) -> None:
+    attempts = store.history(run.workflow, job)
+    last = attempts[-1]
+    if last.ended is not None:
+        end = last.outcome if last.outcome != "failed" else f"failed ({exit_text(last.exit_code)})"
+        _talk(f"{end} after {counted(len(attempts), 'attempt')}.")
+
+
+def _write(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _talk(text: str) -> None:
+    click.echo(harmless(text), err=True)

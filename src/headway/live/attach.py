@@ -1,0 +1,54 @@
+"""A line to a runner that others have started: to watch how far a workflow is, or to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+
+from headway.live.home import Home
+from headway.live.past import chosen_run as past_run
+from headway.live.run import Line, Progress, Stops
+from headway.live.store.protocol import Store
+from headway.live.where import found_store
+from headway.model.errors import HeadwayError, NotFoundError
+from headway.model.messages import WorkflowId
+
+
+def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:
+    """The workflow that a command means, and the folder of its runner."""
+    home, database = found_store(store)
+    if home is None:
+        raise HeadwayError(
+            "a server has no runner of its own to talk to.",
+            "Say --store FOLDER: the .headway beside the workflow that was started here.",
+        )
+    return home, database, past_run(database, workflow).workflow
+
+
+class Attached:
+    """A line to the runner of a store, for a workflow that it may be running."""
+
+    def __init__(self, home: Home, workflow: WorkflowId) -> None:
+        self._workflow = workflow
+        line = Line.to(home, patience=2.0)
+        if line is None:
+            raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")
+        self._line = line
+
+    def __enter__(self) -> Attached:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._line.close()
+
+    def cancel(self, at_once: bool) -> None:
+        """Has the workflow stopped for everybody; its jobs too, if at once."""
+        self._line.say({"cancel": self._workflow, "now": at_once})
+
+    def progress(self) -> Iterator[Progress]:
+        """Reports until nobody runs the workflow any more, or its user has seen enough."""
+        self._line.say({"watch": self._workflow})
+        stops = Stops()
+        yield from self._line.reports(stops)

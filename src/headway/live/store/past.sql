@@ -1,0 +1,90 @@
+-- What a store remembers, and how it forgets; read when it is asked for.
+
+-- name: runs
+SELECT id, name, source, directory, submitted, what_next, halted, returns FROM workflows ORDER BY id
+
+-- name: run_counts
+SELECT workflow, state, COUNT(*) FROM jobs WHERE kind IN (0, 2, 5, 6) GROUP BY workflow, state
+
+-- name: run_times
+SELECT workflow, COUNT(*), MIN(NULLIF(started, 0)), MAX(ended) FROM attempts GROUP BY workflow
+
+-- What placeholders hold; a node in the hands of its processes is not held itself.
+-- name: run_leases
+SELECT workflow, COUNT(*) FROM jobs WHERE state = 2 AND lease IS NOT NULL GROUP BY workflow
+
+-- name: history
+SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
+    a.cpu_seconds, a.reason, a.status
+FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
+WHERE a.workflow = :workflow AND (CAST(:job AS bigint) IS NULL OR a.job = CAST(:job AS bigint)) ORDER BY a.id
+
+-- name: last_of_job
+SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
+    a.cpu_seconds, a.reason, a.status
+FROM jobs j JOIN attempts a ON a.id = j.lease JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    JOIN placeholders p ON p.id = a.placeholder
+WHERE j.workflow = :workflow AND j.job = :job
+
+-- name: named
+SELECT job FROM specs WHERE workflow = :workflow AND name = :name ORDER BY job
+
+-- name: member
+SELECT j.kind, j.state, n.owner, s.name, s.spec FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.job = :job
+
+-- name: members
+SELECT j.job, j.kind, j.state, n.owner, s.name FROM jobs j
+    LEFT JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow ORDER BY j.job
+
+-- name: web_arcs
+SELECT parent, child FROM arcs WHERE workflow = :workflow ORDER BY parent, child
+
+-- PostgreSQL: whoever wants to take a job of a workflow that is to be forgotten passes it over.
+-- name: lock_jobs
+SELECT 1 FROM jobs WHERE workflow = :workflow LIMIT 1 -- sqlite
+SELECT 1 FROM jobs WHERE workflow = :workflow ORDER BY job FOR UPDATE -- postgresql
+
+-- name: remember_workflow
+INSERT INTO meta (key, value) VALUES ('last_workflow', :number) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- name: newest_workflow
+SELECT COALESCE(MAX(id), 0) FROM workflows
+
+-- name: forget_workflow
+DELETE FROM workflows WHERE id = :workflow
+
+-- name: forget_jobs
+DELETE FROM jobs WHERE workflow = :workflow
+
+-- name: forget_specs
+DELETE FROM specs WHERE workflow = :workflow
+
+-- name: forget_arcs
+DELETE FROM arcs WHERE workflow = :workflow
+
+-- name: forget_nodes
+DELETE FROM nodes WHERE workflow = :workflow
+
+-- name: forget_lanes
+DELETE FROM lanes WHERE workflow = :workflow
+
+-- name: forget_groups
+DELETE FROM job_groups WHERE workflow = :workflow
+
+-- name: forget_doubts
+DELETE FROM doubts WHERE workflow = :workflow
+
+-- The newest of these stay, whosever they are: SQLite's next number is the one after the largest.
+-- name: forget_attempts
+DELETE FROM attempts WHERE workflow NOT IN (SELECT id FROM workflows) AND id < (SELECT MAX(id) FROM attempts)
+
+-- name: forget_events
+DELETE FROM events WHERE workflow NOT IN (SELECT id FROM workflows) AND id < (SELECT MAX(id) FROM events)
+
+-- name: forget_placeholders
+DELETE FROM placeholders WHERE ended IS NOT NULL AND id < (SELECT MAX(id) FROM placeholders)
+    AND id NOT IN (SELECT placeholder FROM attempts)

@@ -1,0 +1,103 @@
+"""What a store remembers: workflows that were submitted, attempts at their jobs, and how the jobs hang together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
+from headway.model.states import Kind, State, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A workflow that was submitted, and how far it is."""
+
+    workflow: WorkflowId
+    name: str
+    source: str  # the file and its arguments, as a command line
+    directory: str
+    submitted: Seconds
+    what_next: str
+    halted: bool
+    returns: int | None
+    counts: dict[State, int] = field(default_factory=dict)  # milestones left out
+    leases: int = 0  # jobs that placeholders hold
+    attempts: int = 0
+    started: Seconds | None = None  # its first attempt
+    ended: Seconds | None = None  # its last
+
+    @property
+    def jobs(self) -> int:
+        return sum(self.counts.values())
+
+    def count(self, *states: State) -> int:
+        return sum(self.counts.get(state, 0) for state in states)
+
+    @property
+    def is_done(self) -> bool:
+        return self.count(State.DONE) == self.jobs
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether some of its jobs run, or could."""
+        could = () if self.halted else (State.ELIGIBLE, State.LATER, State.DISABLED)
+        return bool(self.count(State.RUNNING, *could))
+
+    @property
+    def last_sign(self) -> Seconds:
+        """When something last happened to it."""
+        return max(self.submitted, self.ended or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of a job, or of one of its scripts."""
+
+    lease: LeaseId
+    job: JobId
+    name: str
+    number: int
+    step: Step
+    host: str
+    started: Seconds | None  # when it was given out, while it runs; None: it never began
+    ended: Seconds | None
+    exit_code: int | None
+    max_rss: int | None
+    cpu_seconds: Seconds | None
+    reason: str | None
+    status: str | None  # what the job says of itself
+
+    @property
+    def seconds(self) -> Seconds | None:
+        """How long it took, if it began and ended."""
+        return None if self.started is None or self.ended is None else max(0.0, self.ended - self.started)
+
+    @property
+    def outcome(self) -> str:
+        """running, done, failed, or given back: it did not run to its end and counts for nothing."""
+        if self.ended is None:
+            return "running"
+        if self.exit_code is None:
+            return "given back"
+        return "failed" if self.exit_code else "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One node of a workflow."""
+
+    job: JobId
+    kind: Kind
+    state: State
+    owner: JobId | None  # the node that it is a process of
+    name: str  # milestones have none
+    spec: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """All nodes of a workflow, in order, and the arcs between them."""
+
+    members: Sequence[Member]
+    arcs: Sequence[tuple[JobId, JobId]]
