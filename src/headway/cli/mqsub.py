@@ -24,6 +24,7 @@ Submit a job: add it to the group NAME, and let that group wait for the groups A
   -deps "A B"      groups that must be done before; they were submitted earlier
   -l NAME          the job's group; A/B is group B of supergroup A
   -c COMMAND       the job's command line; without it the group is only declared
+  -array FILE      a job for each line of a file; {{}} in COMMAND stands for the line, {{1}} for its first column
   -attr KEY=VALUE  an attribute of the job, such as release=yes or seconds=90
   -prologue        the job runs before everything else in its group
   -epilogue        the job runs after everything else in its group
@@ -103,19 +104,19 @@ def _append(path: str, call: Call) -> None:
 
 def _earlier(path: str, call: Call) -> str:
     """The script so far, after a check that the call can follow it."""
-    from headway.formats.flat import from_text
+    from headway.formats.flat import beside, from_text
     from headway.formats.shellwords import NotPlainError
     from headway.live.files import Files
     from headway.model.flatten import flatten
 
     text = Files().text(path) if os.path.exists(path) else ""  # noqa: PTH110
     try:
-        workflow = from_text(path, text)
+        workflow = from_text(path, text, read=beside(path, Files()))
     except NotPlainError as error:
         raise InputError(
             path, error.line, "this is no line of mqsub.", f"Let {SUBMISSIONS} name another file."
         ) from None
-    add_call(workflow, call)
+    add_call(workflow, call, read=beside(path, Files()))
     flatten(workflow)  # a group may be submitted to again, so there may be a cycle now
     return text if text.endswith("\n") else f"{text}\n" if text else "#!/bin/sh\n"
 

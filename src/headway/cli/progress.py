@@ -26,7 +26,7 @@ class Display:
         self._trouble = ""
         self._told: set[str] = set()  # jobs whose failure was told
         if before and not quiet:
-            self.say(f"{before:,} of {jobs:,} jobs were done by an earlier run.")
+            self.say(f"{before:,} of {jobs:,} jobs are done already.")
 
     def say(self, text: str) -> None:
         """A line that stays."""

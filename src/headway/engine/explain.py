@@ -86,6 +86,8 @@ def _by_state(facts: Facts, now: Seconds) -> Iterator[str]:
         yield from _failed(facts)
     elif facts.state is State.WAITING:
         yield from _waiting(facts)
+    elif facts.state is State.DISABLED and not facts.off:
+        yield "The last headway run was not about it (--until, --from); one without these takes it up."
     elif facts.state is State.DISABLED:
         yield "It is disabled: it is not started until somebody enables it (headway enable)."
     elif facts.state is State.LATER:

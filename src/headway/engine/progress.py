@@ -29,6 +29,7 @@ class Row:
     lease: LeaseId | None = None
     arrival: int = 0  # when it became eligible, in order
     off: bool = False  # its user has disabled it
+    apart: int = 0  # of this run: 2 left out, 4 and nobody waits for it (engine.arrangement)
 
     def to(self, state: State) -> None:
         """Moves on; a way that the table does not have is a bug here, not an input to judge."""
@@ -38,7 +39,7 @@ class Row:
 
     def ready(self) -> None:
         """May run, as far as it depends on others; it waits for a parent that is done anew."""
-        self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off else State.ELIGIBLE)
+        self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off or self.apart else State.ELIGIBLE)
 
     @property
     def key(self) -> Key:

@@ -10,6 +10,7 @@ from headway.engine.progress import Changes, Key, Node, Row, release, settle
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind, State
 
+ASSUMED = 4  # engine.arrangement: nobody waits for it
 Arc = tuple[JobId, int]  # a child, and how weak it hangs on: 0 strong, 1 weak; 2 weak, 3 strong and counted already
 
 
@@ -123,7 +124,7 @@ def enable(board: Board, jobs: Iterable[JobId]) -> Steered:
 
 
 def _switch_on(row: Row) -> None:
-    if row.state is not State.DISABLED:
+    if row.state is not State.DISABLED or row.apart:  # this run is not about it
         return
     if row.kind == Kind.FINAL:  # it is called when nothing else can run
         _call_back(row)
@@ -143,7 +144,8 @@ def done(board: Board, jobs: Collection[JobId]) -> Steered:
             changes.nodes[row.key] = board.nodes[row.job]
             changes.nodes[row.key].not_before = None
     for row in new:
-        settle(board, row, changes)
+        if not row.apart & ASSUMED:
+            settle(board, row, changes)
     asserted = {row.job for row in new}
     changes.certain = [pair for pair in _doubts(board) if pair[0] in asserted]
     return changes
@@ -205,7 +207,7 @@ def _count_up(board: Board, again: set[JobId], changes: Steered) -> None:
     """Whoever had been told of their ends waits for them once more."""
     for job in again:
         arcs = board.arcs.get(job, ())
-        was_done = board.rows[job].state is State.DONE
+        was_done = board.rows[job].state is State.DONE and not board.rows[job].apart & ASSUMED
         for child, weak in arcs:
             if was_done or weak > 1:
                 row = board.rows[child]
@@ -278,6 +280,6 @@ def waiting_counts(board: Board) -> dict[Key, int]:
     counts = {row.key: 0 for row in board.rows.values()}
     for parent, arcs in board.arcs.items():
         for child, weak in arcs:
-            if weak < 2 and board.rows[parent].state is not State.DONE:
+            if weak < 2 and board.rows[parent].state is not State.DONE and not board.rows[parent].apart & ASSUMED:
                 counts[board.workflow, child] += 1
     return counts

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from headway.formats.losses import known_command, lost
-from headway.formats.mqsub import OPTIONS, Call, add_call, label_of, parse_call, words_of
+from headway.formats.mqsub import OPTIONS, Call, Reading, add_call, label_of, parse_call, words_of
 from headway.formats.shellwords import NotPlainError, UnclosedQuoteError, plain_commands, quoted
 from headway.formats.world import Rendering, World
 from headway.model import attributes
@@ -25,9 +25,9 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     """The workflow that a script submits. A plain one has no use for arguments."""
     text = world.text(path)
     try:
-        workflow = from_text(path, text)
+        workflow = from_text(path, text, read=beside(path, world))
     except NotPlainError:
-        workflow = _collected(path, text, world.collect(path, arguments))
+        workflow = _collected(path, text, world.collect(path, arguments), beside(path, world))
     if not len(workflow.groups):
         raise InputError(
             path, 1, "the script submits nothing.", 'Expected lines such as: mqsub -deps "" -l A -c ./a.sh'
@@ -35,11 +35,16 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     return workflow
 
 
-def _collected(path: str, text: str, calls: str) -> Workflow:
+def beside(path: str, world: World) -> Reading:
+    """How the lines of a file are read that a script names: from the script's own folder."""
+    return lambda name: world.lines(posixpath.join(posixpath.dirname(path), name))
+
+
+def _collected(path: str, text: str, calls: str, read: Reading) -> Workflow:
     """The workflow of the calls that a script made; errors are placed where it calls mqsub, if that is one line."""
     places = [number for number, line in enumerate(text.split("\n"), 1) if _CALL.search(line)]
     try:
-        return from_text(path, calls, places[0] if len(places) == 1 else 1)
+        return from_text(path, calls, places[0] if len(places) == 1 else 1, read)
     except NotPlainError:
         raise InputError(path, 1, "the script's calls of mqsub could not be noted.", "Write them as lines.") from None
 
@@ -47,7 +52,7 @@ def _collected(path: str, text: str, calls: str) -> Workflow:
 _CALL = re.compile(r"^[^#]*\bmqsub\b")
 
 
-def from_text(path: str, text: str, line: int | None = None) -> Workflow:
+def from_text(path: str, text: str, line: int | None = None, read: Reading | None = None) -> Workflow:
     """The workflow of a plain script; NotPlainError if it needs sh.
 
     Where the text is not what the user wrote, errors in it name the line given here.
@@ -58,7 +63,7 @@ def from_text(path: str, text: str, line: int | None = None) -> Workflow:
             if posixpath.basename(words[0]) != "mqsub" or "=" in words[0]:
                 raise NotPlainError(number)
             try:
-                add_call(workflow, parse_call(words[1:]), line or number)
+                add_call(workflow, parse_call(words[1:]), line or number, read)
             except ModelError as error:
                 raise InputError(path, line or number, error.what, error.fix) from None
     except UnclosedQuoteError as error:

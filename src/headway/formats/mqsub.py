@@ -3,13 +3,14 @@
 The paper leaves open how attributes, prologues and subgroups are said. Here: `-attr key=value`, `-prologue`,
 `-epilogue`, and a path `A/B` in -l for group B of supergroup A. A repeated -l appends a job to the group; without -c
 the group is only declared. In names a backslash keeps the next character: `a\\/b` is one name, and so is `a\\ b` in
--deps, which holds names of the group's own level or whole paths.
+-deps, which holds names of the group's own level or whole paths. With `-array FILE` the group gets a
+subgroup of one job for each line of the file (`model.array`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from headway.model import attributes
@@ -17,8 +18,8 @@ from headway.model.errors import ModelError, shown
 from headway.model.flatten import DEEPEST
 from headway.model.workflow import Group, Members, Workflow
 
-USAGE = 'mqsub [-deps "A B"] -l NAME [-c COMMAND] [-attr KEY=VALUE]... [-prologue | -epilogue]'
-OPTIONS = frozenset({"-deps", "-l", "-c", "-attr", "-prologue", "-epilogue"})
+USAGE = 'mqsub [-deps "A B"] -l NAME [-c COMMAND [-array FILE]] [-attr KEY=VALUE]... [-prologue | -epilogue]'
+OPTIONS = frozenset({"-deps", "-l", "-c", "-array", "-attr", "-prologue", "-epilogue"})
 _EXPECTED = f"Expected: {USAGE}"
 
 
@@ -31,6 +32,7 @@ class Call:
     command: str | None = None
     attributes: tuple[tuple[str, str], ...] = ()
     part: str = "jobs"  # or prologue, epilogue
+    array: str | None = None  # a file; there is a job for each of its lines
 
 
 def parse_call(words: Sequence[str]) -> Call:
@@ -46,7 +48,7 @@ def parse_call(words: Sequence[str]) -> Call:
                 raise ModelError("a job is either prologue or epilogue, and said to be so once.", _EXPECTED)
             part = word[1:]
             continue
-        if word not in ("-deps", "-l", "-c", "-attr"):
+        if word not in ("-deps", "-l", "-c", "-attr", "-array"):
             raise ModelError(f"mqsub has no option {shown(word)}.", _EXPECTED)
         value = next(rest, None)
         if value is None:
@@ -66,7 +68,10 @@ def parse_call(words: Sequence[str]) -> Call:
         raise ModelError("there is no job to give this to: -c is missing.", _EXPECTED)
     if command is not None and not command.strip():
         raise ModelError("-c is empty.", "Give it a command; leave -c out to declare a group without a job.")
-    return Call(path_of(given["-l"]), tuple(deps), command, tuple(pairs), part)
+    array = given.get("-array")
+    if array is not None and (command is None or part != "jobs"):
+        raise ModelError("-array goes with -c, and with neither -prologue nor -epilogue.", _EXPECTED)
+    return Call(path_of(given["-l"]), tuple(deps), command, tuple(pairs), part, array)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -83,6 +88,8 @@ def words_of(call: Call) -> list[str]:
         words.append(f"-{call.part}")
     if call.command is not None:
         words += ["-c", call.command]
+    if call.array is not None:
+        words += ["-array", call.array]
     for key, value in call.attributes:
         words += ["-attr", f"{key}={value}"]
     return words
@@ -131,7 +138,10 @@ def _rejoined(text: str, pieces: list[str]) -> list[str]:
     return whole
 
 
-def add_call(workflow: Workflow, call: Call, line: int = 0) -> None:
+Reading = Callable[[str], Iterable[str]]  # the lines of a file, by the name that a call gives it
+
+
+def add_call(workflow: Workflow, call: Call, line: int = 0, read: Reading | None = None) -> None:
     """Adds what a call says to a workflow; what it depends on must be there already."""
     if len(call.path) > DEEPEST:
         raise ModelError(f"groups are nested over {DEEPEST} levels deep.", "Use fewer levels.")
@@ -144,7 +154,9 @@ def add_call(workflow: Workflow, call: Call, line: int = 0) -> None:
     assert mine is not None
     for parent in parents:
         members.arc(parent, mine, line)
-    if call.command is not None:
+    if call.array is not None and call.command is not None:
+        _add_array(group, call.command, call.attributes, _lines(call.array, read))
+    elif call.command is not None:
         job = attributes.from_pairs(call.command, call.attributes)
         if call.part == "prologue":
             group.prologue += (job,)
@@ -152,6 +164,22 @@ def add_call(workflow: Workflow, call: Call, line: int = 0) -> None:
             group.epilogue += (job,)
         else:
             group.jobs.append(job)
+
+
+def _lines(name: str, read: Reading | None) -> Iterable[str]:
+    if read is None:
+        raise ModelError("-array cannot be used here.", "Give the script with this call to headway.")
+    return read(name)
+
+
+def _add_array(group: Group, command: str, pairs: Iterable[tuple[str, str]], texts: Iterable[str]) -> None:
+    """A subgroup of one job for each line."""
+    from headway.model.array import filled, filled_pair, lines_of, names_of
+
+    lines = lines_of(texts)
+    for name, line in zip(names_of(lines), lines, strict=True):
+        own = [(key, filled_pair(key, value, line)) for key, value in pairs]
+        group.groups.add(Group(name, [attributes.from_pairs(filled(command, line), own)]))
 
 
 def _parent(workflow: Workflow, members: Members, call: Call, dep: tuple[str, ...]) -> int:

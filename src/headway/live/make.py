@@ -25,6 +25,8 @@ _INHERITED = ("MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEFILES", "MAKELEVEL", "
 _OWN_EXPORT = re.compile(rb"^[^\s#=][^#=\n]*?:[^=\n]*?\bexport\s+(?!HEADWAY_)(\w+)", re.MULTILINE)
 _OF_THEIRS = frozenset({"CURDIR", "GNUMAKEFLAGS", "PWD", "OLDPWD", "SHLVL", "SHELL", "_"})
 
+_KEPT: dict[str, str] = {}  # Makefiles that are no file of their own: a pipe is read only once
+
 
 def make(path: str, goals: Sequence[str]) -> str:
     """What GNU make says it would do for the goals, and its database."""
@@ -33,6 +35,7 @@ def make(path: str, goals: Sequence[str]) -> str:
     for goal in goals:
         if "\0" in goal or not goal:
             raise InputError(path, 1, "a goal is empty or no text.", "Name a target of this Makefile.")
+    _KEPT.pop(path, None)
     with tempfile.TemporaryDirectory(prefix="headway-") as aside:
         file = _unpacked(path, aside)
         code, output, complaints = _run(path, [*_question(file), "--", *goals], _environment() | {"LC_ALL": "C"})
@@ -49,6 +52,33 @@ def make(path: str, goals: Sequence[str]) -> str:
     return output + exported
 
 
+def outdated(
+    path: str, goals: Sequence[str], old: Sequence[str] = (), targets: Sequence[str] = (), more: str = ""
+) -> str:
+    """What GNU make says it would do now, up to date or not being its own judgement, and its database.
+
+    `old`: targets that make is not to remake, nor anything on their account; it does not look at what they need, so
+    then it is asked for all `targets`. `more`: rules that overrule those of the Makefile.
+    """
+    variables = [word for word in goals if "=" in word]
+    wanted = [word for word in goals if "=" not in word]
+    with tempfile.TemporaryDirectory(prefix="headway-") as aside:
+        file = _unpacked(path, aside)
+        words = [word for word in _question(file) if word != "-B"]
+        if more:
+            overruling = Path(aside) / "headway-more.mk"
+            overruling.write_text(more)
+            words += ["-f", str(overruling)]
+        if old:
+            words += [part for name in old for part in ("-o", name)]
+            words.append(f"MAKECMDGOALS={' '.join(wanted)}")
+            wanted = list(targets)
+        code, output, complaints = _run(path, [*words, "--", *variables, *wanted], _environment() | {"LC_ALL": "C"})
+    if code or "# GNU Make" not in output:
+        raise failure(path, output, complaints)
+    return output
+
+
 def _name(path: str) -> str:
     name = Path(path).name
     return f"./{name}" if name.startswith("-") else name
@@ -59,7 +89,9 @@ def _unpacked(path: str, aside: str) -> str:
     if not _copied(path):
         return _name(path)
     copy = Path(aside) / Path(unpacked_name(path)).name
-    copy.write_bytes(Files().text(path).encode("utf-8", "surrogateescape"))
+    if path not in _KEPT:
+        _KEPT[path] = Files().text(path)
+    copy.write_bytes(_KEPT[path].encode("utf-8", "surrogateescape"))
     return str(copy)
 
 

@@ -11,8 +11,8 @@ import shlex
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -55,33 +55,62 @@ def submitted(
     order_name: str,
     fresh: bool,
     now: float,
+    choose: Callable[[WorkflowId, Flat], None] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
-    The same is the same file with the same arguments: other goals of a Makefile are another workflow.
+    The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
+    which of its jobs this run is about, before any other run can look.
     """
-    workflow = prepared(workflow)
-    flat = flatten(workflow)
-    submission = _submission(workflow, flat, arguments, order_name)
+    submission, flat = submission_of(workflow, arguments, order_name)
     with home.submitting():
         earlier = None if fresh else store.latest(submission.source)
         if earlier is None:
             here("submit.before")
             number = store.add(submission, now)
             here("submit.after")
-            return number, flat
-    number, digest = earlier
-    if digest != submission.digest:
-        raise HeadwayError(
-            f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
-            "Run it with --fresh to start from the beginning.",
-        )
+        else:
+            number, digest = earlier
+            if digest != submission.digest:
+                if workflow.format != "array":
+                    raise changed(workflow)
+                # Another list: lines that are done stay done.
+                submission, flat = submission_of(workflow, arguments, order_name, carried(store, number, arguments))
+                number = store.add(submission, now)
+        if choose is not None:
+            choose(number, flat)
     return number, flat
+
+
+def carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+    """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
+    if any("{#}" in word for word in command):
+        return frozenset()
+    return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
+
+
+def changed(workflow: Workflow) -> HeadwayError:
+    return HeadwayError(
+        f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
+        "Run it with --fresh to start from the beginning.",
+    )
 
 
 def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:
     """What a workflow is known by in its store: its file, and the arguments it was read with."""
     return shlex.join([str(Path(workflow.source).absolute()), *arguments])
+
+
+def submission_of(
+    workflow: Workflow, arguments: Sequence[str], order_name: str, done: Container[str] = ()
+) -> tuple[Submission, Flat]:
+    """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
+    workflow = prepared(workflow)
+    flat = flatten(workflow)
+    for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
+        if job is not None and name in done:
+            job.rules = replace(job.rules, done=True)
+    return _submission(workflow, flat, arguments, order_name), flat
 
 
 def _submission(workflow: Workflow, flat: Flat, arguments: Sequence[str], order_name: str) -> Submission:
@@ -110,6 +139,10 @@ def prepared(workflow: Workflow) -> Workflow:
         from headway.formats.submit import runnable  # costs more than most other workflows need to start
 
         workflow = runnable(workflow, Files())
+    if workflow.format == "makefile":
+        from headway.live.recipes import declare_outputs
+
+        declare_outputs(workflow)
     refuse(workflow)
     return workflow
 
@@ -253,13 +286,6 @@ class Stops:
 
 def _dead() -> HeadwayError:
     return HeadwayError("the runner has died.", "Run again: what was done stays done.")
-
-
-def tally(store: Store, workflow: WorkflowId) -> tuple[int, int, int]:
-    """Jobs done, failed, and not run."""
-    counts = store.counts(workflow)
-    done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
-    return done, failed, sum(counts.values()) - done - failed
 
 
 def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ class Spec:
             setting.stdout,
             setting.stderr,
             job.rules.subdag,
-            job.outputs,
+            () if job.precious else job.outputs,
             tuple(other.command or ":" for other in job.again),
         )
 

@@ -49,12 +49,11 @@ def _yes_no(text: str) -> str:
     return text
 
 
-def _release(job: Job, value: str) -> None:
-    job.attributes = {**job.attributes, "release": _yes_no(value)}
+def _switch(name: str) -> Callable[[Job, str], None]:
+    def setter(job: Job, value: str) -> None:
+        job.attributes = {**job.attributes, name: _yes_no(value)}
 
-
-def _affinity(job: Job, value: str) -> None:
-    job.attributes = {**job.attributes, "affinity": _yes_no(value)}
+    return setter
 
 
 def _set(name: str, read: Callable[[str], Any]) -> Callable[[Job, str], None]:
@@ -83,8 +82,9 @@ _KEYS: dict[str, Callable[[Job, str], None]] = {
     "stdin": _replace("setting", "stdin", str),
     "stdout": _replace("setting", "stdout", str),
     "stderr": _replace("setting", "stderr", str),
-    "release": _release,
-    "affinity": _affinity,
+    "release": _switch("release"),
+    "affinity": _switch("affinity"),
+    "precious": _switch("precious"),
 }
 
 

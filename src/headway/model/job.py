@@ -130,3 +130,8 @@ class Job:
     def affinity(self) -> bool:
         """Affinity: to run on the host of the previous job of its group."""
         return self.attributes is not NO_ATTRIBUTES and self.attributes.get("affinity") == "yes"
+
+    @property
+    def precious(self) -> bool:
+        """Its outputs stay even if it fails."""
+        return self.attributes is not NO_ATTRIBUTES and self.attributes.get("precious") == "yes"

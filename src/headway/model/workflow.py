@@ -154,6 +154,10 @@ class Group:
         """Adds an empty subgroup."""
         return add_group(self.groups, name, after)
 
+    def array(self, name: str, command: Command, lines: Iterable[str], after: Names = (), **options: object) -> Group:
+        """Adds a subgroup with a job for each line of a list; {} in the command and the options stands for the line."""
+        return add_array(self.groups, name, command, lines, after, options)
+
 
 @dataclass(slots=True)
 class Settings:
@@ -200,6 +204,10 @@ class Workflow:
         """Adds an empty group: give it jobs with `run`, subgroups with `group` and `job`."""
         return add_group(self.groups, name, after)
 
+    def array(self, name: str, command: Command, lines: Iterable[str], after: Names = (), **options: object) -> Group:
+        """Adds a group with a job for each line of a list; {} in the command and the options stands for the line."""
+        return add_array(self.groups, name, command, lines, after, options)
+
     def special(self) -> Iterator[Group]:
         """The nodes outside the order: provisioner, services, final."""
         if self.provisioner is not None:
@@ -235,6 +243,28 @@ def add_group(members: Members, name: str, after: Names = (), job: Job | None = 
     mine = members.add(group)
     for at in places:
         members.arc(at, mine)
+    return group
+
+
+def add_array(
+    members: Members,
+    name: str,
+    command: Command,
+    lines: Iterable[str],
+    after: Names,
+    options: Mapping[str, object],
+) -> Group:
+    """Adds a group of one subgroup and job for each line; see `model.array` for what a command may hold."""
+    from headway.model.array import filled, filled_option, filled_words, lines_of, names_of
+
+    found = lines_of(lines)
+    jobs = []
+    for line in found:
+        own = filled(command, line) if isinstance(command, str) else filled_words(map(str, command), line)
+        jobs.append(new_job(own, {key: filled_option(key, value, line) for key, value in options.items()}))
+    group = add_group(members, name, after)
+    for job_name, job in zip(names_of(found), jobs, strict=True):
+        add_group(group.groups, job_name, (), job)
     return group
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 SUBMAKE = ": HEADWAY_SUBMAKE make"  # what $(MAKE) is in a recipe while make is asked, so that no other make starts
 EXPORTED = "# Headway: exported to recipes: "  # then JSON, below all that make says: {name: value}, [names]
 _TRACE = re.compile(
-    r"(?:(?P<file>.+):(?P<line>\d+)|<builtin>): (?:update )?target '(?P<name>.+)' (?:does not exist|due to:? .*)"
+    r"(?:(?P<file>.+):(?P<line>\d+)|<builtin>): (?:update )?target '(?P<name>.+)' (?P<why>does not exist|due to:? .*)"
 )
 _DIRECTORY = re.compile(r"(?:# )?make(?:\[\d+\])?: (Entering|Leaving) directory .*")
 _DATABASE, _FINISHED, _VERSION = "# Make data base, printed on ", "# Finished Make data base on ", "# GNU Make "
@@ -33,6 +33,7 @@ class Entry:
     phony: bool = False
     exists: bool = False
     intermediate: bool = False
+    precious: bool = False  # not to be removed if its recipe fails
     also: tuple[str, ...] = ()  # targets that the same run of the recipe makes
     recipe: list[str] = field(default_factory=list)  # as written, prefixes and variables in place
     file: str = ""
@@ -49,6 +50,7 @@ class Trace:
     line: int
     lines: list[str] = field(default_factory=list)
     doubtful: bool = False  # its last lines may be what the next recipe's $(info …) said
+    why: str = ""  # as make says it
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ def _traces(lines: Sequence[str], entries: dict[str, Entry]) -> list[Trace]:
         if head and name in entries:
             if found:
                 found[-1].doubtful = any("info " in line for line in entries[name].recipe)
-            found.append(Trace(name, head["file"] or "", int(head["line"] or 0)))
+            found.append(Trace(name, head["file"] or "", int(head["line"] or 0), why=head["why"]))
         elif found:
             found[-1].lines.append(line.replace(SUBMAKE, "make"))
     if found:
@@ -203,6 +205,8 @@ def _detail(entry: Entry, line: str) -> None:
         entry.file, entry.line = recipe[1] or "", int(recipe[2] or 0)
     elif line.startswith("#  Phony target"):
         entry.phony = True
+    elif line.startswith("#  Precious file"):
+        entry.precious = True
     elif line.startswith("#  Last modified") and not entry.recipe:
         entry.exists = True
     elif line.startswith("#  File is an intermediate"):

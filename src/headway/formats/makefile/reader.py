@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from headway.formats.flat import name_of
+from headway.formats.flat import beside, name_of
 from headway.formats.makefile.database import Database, Entry, Trace, database
 from headway.formats.makefile.recipe import Written, commands, tolerant, unbroken, under, written
 from headway.formats.makefile.writer import (
@@ -22,7 +22,7 @@ from headway.formats.makefile.writer import (
     WORD,
     decoded,
 )
-from headway.formats.mqsub import add_call, parse_call
+from headway.formats.mqsub import Reading, add_call, parse_call
 from headway.formats.shellwords import NotPlainError, UnclosedQuoteError, plain_commands
 from headway.formats.world import World
 from headway.model import attributes
@@ -36,7 +36,7 @@ _WORD = re.compile(rf'"\$({WORD}\d+_\d+)"')
 
 def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     """The workflow that make would run for the goals; for its default goal, without any."""
-    reading = _Reading(path, database(world.make(path, arguments)))
+    reading = _Reading(path, database(world.make(path, arguments)), beside(path, world))
     goals = [word for word in arguments if "=" not in word] or reading.default_goals()
     if reading.submits():
         return reading.submitted()
@@ -46,8 +46,9 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
 class _Reading:
     """One Makefile being read."""
 
-    def __init__(self, path: str, known: Database) -> None:
+    def __init__(self, path: str, known: Database, read: Reading) -> None:
         self.path = path
+        self.read = read
         self.known = known
         self.entries = known.entries
         self.ours = MARK in known.variables
@@ -89,7 +90,7 @@ class _Reading:
     def submit(self, workflow: Workflow, command: str, trace: Trace) -> None:
         try:
             for words in _calls(command, self.entries[trace.name].variables):
-                add_call(workflow, parse_call(words[1:]), self.line(trace))
+                add_call(workflow, parse_call(words[1:]), self.line(trace), self.read)
         except ModelError as error:
             raise self.error(trace, error.what, error.fix) from None
         except NotPlainError:
@@ -196,6 +197,8 @@ class _Reading:
             first.inputs += tuple(file for file in dict.fromkeys(files) if file not in first.inputs)
             made = [also for also in (name, *entry.also) if also in self.entries and not self.entries[also].phony]
             last.outputs += tuple(file for file in dict.fromkeys(made) if file not in last.outputs)
+            if entry.precious and made:
+                last.attributes = {**last.attributes, "precious": "yes"}
         return group
 
     def is_file(self, name: str) -> bool:

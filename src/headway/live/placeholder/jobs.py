@@ -18,6 +18,7 @@ from pathlib import Path
 
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.placeholder.halves import Looks, looks, remove_halves
 from headway.live.placeholder.orphans import MARK, Search, mark
 from headway.live.placeholder.outputs import Output, Outputs
 from headway.live.placeholder.roster import Roster
@@ -51,6 +52,7 @@ class Running:
     place: int  # in the roster
     output: Output
     reason: str = ""  # why it was told to end, if it was
+    before: Mapping[str, Looks | None] | None = None  # what its outputs looked like, if it declares any
 
 
 class Jobs:
@@ -85,6 +87,7 @@ class Jobs:
         environment[b"HEADWAY_STORE"] = self._folder
         environment[b"HEADWAY_JOB"] = os.fsencode(lease.name)
         environment[b"HEADWAY_ATTEMPT"] = b"%d" % lease.attempt
+        before_it = looks(spec, directory) if spec.outputs else None
         here("spawn.before")
         started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
         try:
@@ -107,7 +110,7 @@ class Jobs:
             self._roster.strike(place)
             self._outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
-        self.running[handle] = Running(lease, pid, started, place, output)
+        self.running[handle] = Running(lease, pid, started, place, output, before=before_it)
         self.busy += lease.cores
         self.memory += lease.memory
         self._selector.register(handle, selectors.EVENT_READ)
@@ -154,6 +157,10 @@ class Jobs:
         code: int | None = os.waitstatus_to_exitcode(status)
         if job.reason:
             code = _MEANT.get(job.reason, code or -signal.SIGTERM)
+        if code != 0 and job.before is not None:
+            again = code is not None and not job.lease.final
+            if not again or job.lease.kind == Kind.JOB:  # a node's POST script may yet say that all is well
+                remove_halves(job.before, again)
         self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
         if job.reason:
             self._told_to_end[job.lease.id] = os.path.realpath(log)

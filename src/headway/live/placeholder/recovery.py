@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.placeholder.halves import remove_later
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
+from headway.live.spec import Spec
 from headway.live.store.protocol import Store
-from headway.model.messages import Finish, PlaceholderId
+from headway.model.messages import Finish, LeaseId, PlaceholderId
 
 
 def recover(
@@ -37,6 +39,7 @@ def recover(
     if leases:
         logs = os.path.realpath(home.logs) + "/"
         Search(mark, set(leases), (logs,), roster.left()).end_all()
+        _remove_halves(store, leases)
         now = time.time()
         lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
         here("recover.before-requeue")
@@ -44,3 +47,11 @@ def recover(
     roster.clear()
     for left in home.folder.glob(".store-*"):  # by one that died while it made the store
         left.unlink(missing_ok=True)
+
+
+def _remove_halves(store: Store, leases: Sequence[LeaseId]) -> None:
+    """What jobs that were ended have half-written is removed: make, for one, would take it for whole."""
+    for lease in leases:
+        found = store.lost(lease)
+        if found is not None and '"outputs"' in found[0]:
+            remove_later(Spec.read(found[0]), *found[1:])

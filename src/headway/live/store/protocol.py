@@ -106,6 +106,9 @@ class Looking(Protocol):
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
 
+    def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
+        """What an attempt at a command was about whose runner has died: spec, directory, and when it got its lease."""
+
     def has_eligible(self, workflow: WorkflowId) -> bool:
         """Whether some job of a workflow may run now."""
 

@@ -58,7 +58,7 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off = 1 THEN 6 ELSE 1 END, tries = 0
+UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off > 0 THEN 6 ELSE 1 END, tries = 0
 WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
@@ -188,7 +188,7 @@ SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 2 AND lan
 SELECT halted, returns FROM workflows WHERE id = :workflow
 
 -- name: wake
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END
+UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END
 WHERE workflow = :workflow AND state = 5 AND job IN (
     SELECT job FROM nodes WHERE workflow = :workflow AND not_before <= :now)
 
@@ -223,7 +223,7 @@ WITH RECURSIVE blocked (job) AS (
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
 
 -- name: call_final
-UPDATE jobs SET state = CASE WHEN off = 1 THEN 6 ELSE 1 END, waiting_for = 0
+UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END, waiting_for = 0
 WHERE workflow = :workflow AND job = :job AND state = 0
 
 -- name: final
@@ -328,3 +328,42 @@ WHERE j.workflow = :workflow AND j.state = 4 AND j.kind <> 3 ORDER BY j.job
 SELECT s.name, a.number, p.host, a.started, a.ended, a.exit_code, a.max_rss, a.cpu_seconds, a.reason
 FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
 WHERE a.workflow = :workflow ORDER BY a.id
+
+-- The rows that a plan looks at: the nodes of the dag, which come before all others.
+-- name: places
+SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2)
+
+-- name: places_locked
+SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2) ORDER BY job
+FOR UPDATE -- postgresql
+
+-- Arcs that count already, and those from nodes outside the dag, which come after it.
+-- name: odd_arcs
+SELECT a.parent, a.child, a.weak, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
+WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
+
+-- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
+-- name: left_out
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
+
+-- name: arrange
+UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
+    tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+WHERE workflow = :workflow AND job = :job
+
+-- name: reset_node
+UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0, step = begins, not_before = NULL
+WHERE workflow = :workflow AND job = :job
+
+-- name: forget_doubts
+DELETE FROM doubts WHERE workflow = :workflow AND job = :job
+
+-- When each job was last started; of an attempt that was lost only its lease is known.
+-- name: last_starts
+SELECT job, MAX(CASE WHEN started > 0 THEN started ELSE leased END) FROM attempts
+WHERE workflow = :workflow AND (started > 0 OR reason IS NULL OR reason <> 'given back') GROUP BY job
+
+-- What an attempt was about whose runner has died.
+-- name: lost
+SELECT s.spec, w.directory, a.leased FROM attempts a JOIN workflows w ON w.id = a.workflow
+    JOIN specs s ON s.workflow = a.workflow AND s.job = a.job WHERE a.id = :lease AND a.step = 0

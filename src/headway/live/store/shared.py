@@ -30,7 +30,8 @@ def row(values: Sequence[Any]) -> Row:
         kind,
         lease if state == RUNNING else None,
         arrival,
-        bool(off),
+        bool(off & 1),
+        off & 6,
     )
 
 
@@ -88,6 +89,10 @@ class Shared:
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         wanted = None if host is None else kept(host)
         return [LeaseId(lease) for (lease,) in self._run("open_leases", host=wanted)]
+
+    def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
+        found = self._run("lost", lease=lease)
+        return (found[0][0], said(found[0][1]), found[0][2]) if found else None
 
     def has_eligible(self, workflow: WorkflowId) -> bool:
         return bool(self._run("has_eligible", workflow=workflow))

@@ -31,7 +31,8 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow -- sqlite
 SELECT 1 -- postgresql
 
 -- name: switch
-UPDATE jobs SET off = :off WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind <> 1 AND off <> :off
+UPDATE jobs SET off = (off & 6) + :off
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind <> 1 AND (off & 1) <> :off
 
 -- name: unspend
 UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
@@ -53,7 +54,7 @@ SELECT job, name FROM specs WHERE workflow = :workflow ORDER BY job
 SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
 
 -- name: state_counts
-SELECT workflow, CASE WHEN off = 1 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
+SELECT workflow, CASE WHEN off & 1 = 1 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
 WHERE kind NOT IN (1, 3) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
 GROUP BY workflow, seen
 

@@ -123,7 +123,7 @@ class Watching(Steering):
         return Facts(
             said(name),
             STATES[state],
-            bool(off),
+            bool(off & 1),
             Kind(kind),
             self._awaited(workflow, job) if waits else [],
             later or None,

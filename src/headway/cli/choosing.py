@@ -1,0 +1,79 @@
+"""The options of `headway run` that say which jobs it is about, and the answer of `--dry-run`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.cli.options import Command, print_json
+
+if TYPE_CHECKING:
+    from headway.live.choice import Choice
+    from headway.model.workflow import Workflow
+
+_OPTIONS = (
+    click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
+    click.option(
+        "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
+    ),
+    click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date."),
+    click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}."),
+    click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
+)
+
+
+def choosing_options(function: Command) -> Command:
+    """All of them; the command takes them as `**wishes`."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def meant(workflow: str, arguments: Sequence[str], format_name: str | None, wishes: Mapping[str, Any]) -> Workflow:
+    """The workflow of a file; with --array, the arguments as a command for each of its lines."""
+    if wishes["array"] is not None:
+        from headway.live.lines import array
+
+        return array(workflow, arguments)
+    from headway.live.read import read
+
+    return read(workflow, *arguments, format=format_name)
+
+
+def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:
+    """What the options say."""
+    from headway.live.choice import Choice
+
+    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"])
+
+
+def dry_run(choice: Choice, store: Path, fresh: bool, json: bool) -> int:
+    """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
+    from headway.live.dry_run import dry_run as planned
+
+    flat, plan = planned(choice, store, fresh)
+    names = flat.dag.names
+    verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
+    counts = Counter(verdict.why for _, verdict in verdicts)
+    runs = sum(verdict.runs for _, verdict in verdicts)
+    if json:
+        jobs = [
+            {
+                "job": name,
+                "runs": verdict.runs,
+                "why": str(verdict.why),
+                "because": verdict.because or None,
+                "reason": verdict.reason,
+            }
+            for name, verdict in verdicts
+        ]
+        print_json({"runs": runs, "counts": {str(why): count for why, count in counts.items()}, "jobs": jobs})
+        return 0
+    for name, verdict in verdicts:
+        click.echo(f"{'run ' if verdict.runs else 'skip'}  {name}: {verdict.reason}")
+    click.echo(f"{runs:,} of {len(verdicts):,} jobs would run.", err=True)
+    return 0

@@ -1,0 +1,64 @@
+"""What GNU make calls out of date: its answer to -n without -B, which no recipe of ours stands between."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from headway.formats.makefile.database import Entry, database
+from headway.model.errors import unquoted
+from headway.model.workflow import Workflow
+
+NOTHING = frozenset({":", "true", "/bin/true"})  # commands that change no file
+_PLAIN = re.compile(r"[^\s#$%:=|;&*?\[\]~\\'\"()]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The targets that make would remake, each with why, and all it knows of targets."""
+
+    outdated: Mapping[str, str]
+    entries: Mapping[str, Entry]
+
+    def is_judged(self, name: str) -> bool:
+        """Whether make tells by files if a target is to be remade: a phony one always is."""
+        entry = self.entries.get(name)
+        return entry is not None and entry.target and not entry.phony
+
+    def made_with(self, name: str) -> tuple[str, ...]:
+        """A target, and those that the same run of its recipe makes."""
+        entry = self.entries.get(name)
+        return (name, *entry.also) if entry is not None else (name,)
+
+
+def judgement(text: str) -> Judgement:
+    """What make's output says."""
+    known = database(text)
+    reasons = {trace.name: trace.why.partition("due to: ")[2] for trace in known.traces}
+    return Judgement({name: f"out of date: {unquoted(due)}" for name, due in reasons.items()}, known.entries)
+
+
+def idle(workflow: Workflow) -> list[str]:
+    """Targets whose recipes do nothing: make looks at their files again, and remakes what hangs on them only then."""
+    return [
+        group.name
+        for group in workflow.groups
+        if group.jobs and all(job.command is not None and job.command.strip() in NOTHING for job in group.jobs)
+    ]
+
+
+def looked_at_again(workflow: Workflow, names: Iterable[str]) -> str:
+    """Rules that overrule those of idle targets, so that even make -n looks at their files again after the recipe.
+
+    make -n takes for granted that a recipe changes its target, but for one whose lines all begin with +: that it runs.
+    """
+    parents = workflow.groups.parents_of()
+    lines = []
+    for name in names:
+        group = workflow.groups.get(name)
+        if group is None or not _PLAIN.fullmatch(name):
+            continue
+        before: Sequence[str] = [*parents.get(name, ()), *group.jobs[0].inputs]
+        lines.append(f"{name}: {' '.join(filter(_PLAIN.fullmatch, before))} ; +@:\n")
+    return "".join(lines)

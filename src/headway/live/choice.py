@@ -1,0 +1,79 @@
+"""Which jobs a run is about: its options meet what earlier runs have left in the store, and what make says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from headway.engine.plan import UNJUDGED, Known, Plan, plan
+from headway.live.store.arrangement import arrange, is_arranged, known, last_starts, left_out
+from headway.live.store.shared import Shared
+from headway.model.flatten import Flat
+from headway.model.messages import WorkflowId
+from headway.model.part import part
+from headway.model.states import State
+from headway.model.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the user of one run wants of a workflow, read with these arguments."""
+
+    source: Workflow
+    arguments: Sequence[str] = ()
+    until: Sequence[str] = ()
+    since: Sequence[str] = ()
+    retry: bool = False
+    always: bool = False  # run also what make calls up to date
+
+    def planned(
+        self, flat: Flat, earlier: Mapping[int, Known] | None = None, started: Mapping[int, float] | None = None
+    ) -> Plan:
+        """What happens to each job, by how far earlier runs have got with it and when they last started it."""
+        earlier, judged = earlier or {}, UNJUDGED
+        if self.is_judged:
+            from headway.live.uptodate import Earlier
+            from headway.live.uptodate import judged as judgement
+
+            judged = judgement(self.source, self.arguments, flat, Earlier(earlier, started or {}), self.retry)
+        return plan(flat, earlier, part(flat, self.until, self.since), judged, self.retry)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether make has a say."""
+        return self.source.format == "makefile" and not self.always
+
+    def settler(self, store: Shared) -> Callable[[WorkflowId, Flat], None]:
+        """What tells a store, once it has the workflow."""
+        return partial(self.settle, store)
+
+    def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
+        """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
+        arranged = is_arranged(store, workflow)
+        if self.until or self.since or self.is_judged:
+            started = last_starts(store, workflow) if self.is_judged else {}
+            planned = self.planned(flat, known(store, workflow), started)
+            if arranged or not planned.is_plain:
+                arrange(store, workflow, flat, planned)
+        elif arranged:
+            arrange(store, workflow, flat, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many jobs of a workflow are done, failed, not run though they were to, and left out of this run."""
+
+    done: int
+    failed: int
+    skipped: int
+    left_out: int
+
+
+def tally(store: Shared, workflow: WorkflowId) -> Tally:
+    counts, out = store.counts(workflow), left_out(store, workflow)
+    done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
+    skipped = sum(counts.values()) - done - failed
+    failed_out = out.get(State.FAILED, 0)
+    rest_out = sum(out.values()) - failed_out
+    return Tally(done, failed - failed_out, skipped - rest_out, failed_out + rest_out)

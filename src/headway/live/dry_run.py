@@ -1,0 +1,47 @@
+"""What a run would do, without doing it: nothing is started, and no folder or store is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headway.engine.plan import Known, Plan
+from headway.live.choice import Choice
+from headway.live.rescue import rescue_of, rescued
+from headway.live.run import carried, changed, submission_of
+from headway.live.store.arrangement import known, last_starts
+from headway.live.store.sqlite import SqliteStore
+from headway.model.flatten import Flat
+from headway.model.states import State
+
+DONE = Known(State.DONE, True)
+
+
+def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
+    """The graph of a workflow, and what happens to each job if it is run from the store in a folder."""
+    submission, flat = submission_of(choice.source, choice.arguments, "fifo")
+    database = folder / "store.db"
+    if fresh or not database.is_file():
+        return _anew(choice, flat, fresh)
+    store = SqliteStore(database)
+    try:
+        earlier = store.latest(submission.source)
+        if earlier is None:
+            return _anew(choice, flat, fresh)
+        number, digest = earlier
+        if digest == submission.digest:
+            return flat, choice.planned(flat, known(store, number), last_starts(store, number))
+        if choice.source.format != "array":
+            raise changed(choice.source)
+        done = carried(store, number, choice.arguments)
+        return flat, choice.planned(flat, {node: DONE for node, name in enumerate(flat.dag.names) if name in done})
+    finally:
+        store.close()
+
+
+def _anew(choice: Choice, flat: Flat, fresh: bool) -> tuple[Flat, Plan]:
+    """What no run has begun yet; a rescue file, and DAGMan's DONE, say what is done all the same."""
+    rescue = None if fresh else rescue_of(choice.source)
+    if rescue is not None:
+        _, flat = submission_of(rescued(choice.source, rescue), choice.arguments, "fifo")
+    done = {node: DONE for node, job in enumerate(flat.jobs) if job is not None and job.rules.done}
+    return flat, choice.planned(flat, done)

@@ -1,0 +1,66 @@
+"""Tells a store what a run is about: which jobs are done anew, which count as done, and which are left out."""
+
+from __future__ import annotations
+
+from headway.engine.arrangement import DISABLED, Place, Waits, arranged
+from headway.engine.plan import Known, Plan
+from headway.live.store.shared import STATES, Shared
+from headway.model.flatten import Flat
+from headway.model.messages import WorkflowId
+from headway.model.states import State
+
+
+def known(store: Shared, workflow: WorkflowId) -> dict[int, Known]:
+    """How far earlier runs have got with each job."""
+    return {
+        job: Known(STATES[state], attempts > 0, bool(off & DISABLED))
+        for job, state, _, off, attempts in store._run("places", workflow=workflow)
+    }
+
+
+def last_starts(store: Shared, workflow: WorkflowId) -> dict[int, float]:
+    """When each job that was ever started was last started."""
+    return dict(store._run("last_starts", workflow=workflow))
+
+
+def is_arranged(store: Shared, workflow: WorkflowId) -> bool:
+    """Whether an earlier run left jobs out."""
+    return bool(store._run("left_out", workflow=workflow))
+
+
+def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) -> None:
+    """Makes a store ready for a run as planned; None: for one of everything."""
+    with store._transaction():
+        rows = store._run("places_locked", workflow=workflow)
+        places = {job: Place(STATES[state], waiting, off, attempts) for job, state, waiting, off, attempts in rows}
+        for job, place in arranged(flat, places, _waits(store, workflow, flat), plan).items():
+            anew = plan is not None and job in plan.anew and places[job].state in (State.DONE, State.FAILED)
+            store._run(
+                "arrange",
+                workflow=workflow,
+                job=job,
+                state=int(place.state),
+                waiting_for=place.waiting_for,
+                off=place.off,
+                anew=int(anew),
+            )
+            if anew:
+                store._run("reset_node", workflow=workflow, job=job)
+                store._run("forget_doubts", workflow=workflow, job=job)
+                store._run("unspend", workflow=workflow, parent=job)
+
+
+def _waits(store: Shared, workflow: WorkflowId, flat: Flat) -> Waits:
+    size = len(flat.dag)
+    counted, beside = set(), dict[int, int]()
+    for parent, child, weak, state in store._run("odd_arcs", workflow=workflow, size=size):
+        if parent < size:
+            counted.add((parent, child))
+        elif weak < 2 and state != State.DONE:
+            beside[child] = beside.get(child, 0) + 1
+    return Waits(counted, beside)
+
+
+def left_out(store: Shared, workflow: WorkflowId) -> dict[State, int]:
+    """How many jobs this run leaves out, by their state."""
+    return {STATES[state]: count for state, count in store._run("left_out", workflow=workflow)}

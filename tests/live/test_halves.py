@@ -1,0 +1,129 @@
+"""What a job that fails has half-written is removed, where it declares its outputs; nothing else ever is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from headway.live.placeholder.halves import looks, remove_halves, remove_later
+from headway.live.spec import Spec
+from tests.cli.test_run import run, script
+from tests.live.ledger import kill, until
+
+
+def job(command: str, outputs: str = "out", more: str = "") -> str:
+    return f"mqsub -l A -c '{command}' -attr outputs='{outputs}' {more}\n"
+
+
+def test_half_a_file_of_a_failed_job_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    path = script(tmp_path, job("echo half > out; echo half > other; exit 1", more="-attr directory=sub"))
+    run(path, code=3)
+    assert [entry.name for entry in (tmp_path / "sub").iterdir()] == ["other"]
+
+
+def test_a_file_that_a_failed_job_has_not_touched_stays(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("older")
+    run(script(tmp_path, job("exit 1")), code=3)
+    assert (tmp_path / "out").read_text() == "older"
+
+
+def test_an_older_file_that_a_failed_job_has_changed_goes(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("older")
+    run(script(tmp_path, job("echo half >> out; exit 1")), code=3)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_job_that_succeeds_keeps_what_it_wrote(tmp_path: Path) -> None:
+    run(script(tmp_path, job("echo whole > out")))
+    assert (tmp_path / "out").read_text() == "whole\n"
+
+
+def test_directories_and_links_stay(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("older")
+    run(script(tmp_path, job("mkdir d; touch d/x; ln -s real l; exit 1", "d l")), code=3)
+    assert (tmp_path / "d/x").exists() and (tmp_path / "l").is_symlink() and (tmp_path / "real").exists()
+
+
+def test_precious_outputs_stay(tmp_path: Path) -> None:
+    run(script(tmp_path, job("echo half > out; exit 1", more="-attr precious=yes")), code=3)
+    assert (tmp_path / "out").exists()
+
+
+def test_a_retry_begins_without_the_half_of_the_try_before(tmp_path: Path) -> None:
+    command = "echo x >> ledger; test ! -e out || exit 9; echo half > out; test $(wc -l < ledger) -ge 3"
+    found = run(script(tmp_path, job(command, more="-attr retries=5")))
+    assert (found["done"], found["attempts"]) == (1, 3)
+
+
+def test_a_retry_finds_what_an_earlier_job_of_its_group_has_begun(tmp_path: Path) -> None:
+    text = 'mqsub -l A -c "echo one > out"\n' + job(
+        "echo two >> out; test -e go || { touch go; exit 1; }", more="-attr retries=1"
+    )
+    run(script(tmp_path, text))
+    assert (tmp_path / "out").read_text().startswith("one\n")
+
+
+def test_a_job_over_its_time_and_one_that_is_stopped_leave_no_half(tmp_path: Path) -> None:
+    run(script(tmp_path, job("echo half > out; sleep 1000", more="-attr time=0.3")), code=3)
+    assert not (tmp_path / "out").exists()
+    path = script(tmp_path, job("echo half > out; touch begun; sleep 1000"), "v.sh")
+    words = [sys.executable, "-m", "headway", "run", str(path)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        until(lambda: (tmp_path / "begun").exists())
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.readline().startswith("stopping")
+        process.send_signal(signal.SIGTERM)
+        assert process.stderr.readline() == "ending jobs.\n"
+        assert process.wait(60) == 3
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run_again(tmp_path: Path) -> None:
+    path = script(
+        tmp_path, job("test ! -e out || touch seen; echo half > out; touch begun; test -e go || exec sleep 1000")
+    )
+    with subprocess.Popen([sys.executable, "-m", "headway", "run", str(path)], stderr=subprocess.DEVNULL) as process:
+        until(lambda: (tmp_path / "begun").exists())
+        runner = next(
+            int(entry.name)
+            for entry in Path("/proc").iterdir()
+            if entry.name.isdigit() and _is_runner(entry, process.pid)
+        )
+        kill(process.pid)
+        kill(runner)
+    (tmp_path / "go").touch()
+    run(path)
+    assert not (tmp_path / "seen").exists() and (tmp_path / "out").read_text() == "half\n"
+
+
+def _is_runner(entry: Path, parent: int) -> bool:
+    try:
+        return f"\nPPid:\t{parent}\n" in (entry / "status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precious(tmp_path: Path) -> None:
+    makefile = tmp_path / "Makefile"
+    makefile.write_text("all: a b c\na b:\n\techo half > $@; false\n\ttrue\nc:\n\techo half > c; false\n.PRECIOUS: b\n")
+    assert run(makefile, code=3)["failed"] == 3
+    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name in "abc") == ["b"]
+
+
+def test_of_a_job_of_which_only_a_time_is_known_later_files_go(tmp_path: Path) -> None:
+    for name, seconds in (("old", 1000), ("new", 3000)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (seconds, seconds))
+    (tmp_path / "folder").mkdir()
+    remove_later(Spec("true", outputs=("old", "new", "folder", "gone")), str(tmp_path), 2000.0)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "old"]
+
+
+def test_a_file_that_cannot_be_removed_is_no_reason_to_fail(tmp_path: Path) -> None:
+    spec = Spec("true", outputs=("a\0b", "gone", "x" * 300))
+    remove_halves(looks(spec, str(tmp_path)), again=False)
