@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -114,33 +115,31 @@ class Task:
 
     def sample(self, number: int) -> Reals:
         """The means of one sample."""
-        stream = key(self.seed, "grid", self.name, self.workers.interval, self.workers.batch, number)
+        setting = float(self.workers.interval), float(self.workers.batch)
+        stream = key(self.seed, "grid", self.name, *setting, number)
         means: Reals = self.model.sample(self.queue, self.workers, stream, self.q).mean(axis=0)
         return means
 
 
 def measured(
-    tasks: Sequence[Task], cores: int | None = None, done: Callable[[int], None] = lambda _: None
+    tasks: Sequence[Task], cores: int | None = None, done: Callable[[int], None] = lambda jobs: None
 ) -> Iterator[Reals]:
-    """For each task in turn a row of means for each sample, worked out on all cores.
+    """For each task in turn a row of means for each sample, worked out on all cores; `done` is told of jobs simulated.
 
     The kernel lets other threads run, so that threads do what processes would, and numbers depend on names alone.
     """
     cores = cores or len(os.sched_getaffinity(0))
-    with ThreadPoolExecutor(cores) as pool:
-        work = ((task, number) for task in tasks for number in range(task.p))
-        waiting: list[Future[Reals]] = []
-        try:
-            for task in tasks:
-                rows: list[Reals] = []
-                while len(rows) < task.p:
-                    waiting += [
-                        pool.submit(next_task.sample, number)
-                        for next_task, number in islice(work, 4 * cores - len(waiting))
-                    ]
-                    rows.append(waiting.pop(0).result())
-                    done(task.q * task.model.dag.job_count)
-                yield np.array(rows).reshape(task.p, len(METRICS))
-        finally:
-            for future in waiting:
-                future.cancel()
+    pool = ThreadPoolExecutor(cores)
+    work = ((task, number) for task in tasks for number in range(task.p))
+    ahead: deque[Future[Reals]] = deque()
+    try:
+        for task in tasks:
+            rows: list[Reals] = []
+            while len(rows) < task.p:
+                for following, number in islice(work, 4 * cores - len(ahead)):
+                    ahead.append(pool.submit(following.sample, number))
+                rows.append(ahead.popleft().result())
+                done(task.q * task.model.dag.job_count)
+            yield np.array(rows)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
