@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
-from itertools import accumulate, compress
+from itertools import accumulate, compress, pairwise
 
 from headway.model.errors import CycleError
 from headway.model.rows import rows, turned_rows
@@ -152,6 +151,11 @@ class Dag:
         """The largest level."""
         return max(self.levels, default=0)
 
+    @property
+    def depths(self) -> Sequence[int]:
+        """The most arcs on any way to each node."""
+        return self._depth
+
     # --- arcs between jobs -------------------------------------------------------------------------------------
 
     @cached_property
@@ -279,42 +283,20 @@ class Dag:
         other = object.__new__(Dag)
         other.names, other.milestones, other._seconds = self.names, self.milestones, seconds
         other.child_start, other.children = self.child_start, self.children
-        other.order, other.level_of = self.order, self.level_of
+        other.order, other._depth, other.level_of = self.order, self._depth, self.level_of
         return other
 
     # --- reduction ---------------------------------------------------------------------------------------------
 
     def reduced(self) -> Dag:
         """The same order with no shortcut arcs: the transitive reduction."""
-        arcs_from, arcs_to = array("i"), array("i")
-        for node in range(len(self)):
-            for child in self._needed(node):
-                arcs_from.append(node)
-                arcs_to.append(child)
-        return Dag(self.names, arcs_from, arcs_to, self._seconds, self.milestones)
+        from headway.model.reduction import needed_arcs  # most commands never ask
 
-    def _needed(self, node: int) -> Sequence[int]:
-        """The children that no other child leads to."""
-        children, depth = self.children_of(node), self._depth
-        if len(children) < 2:
-            return children
-        deepest = max(depth[child] for child in children)
-        if deepest == depth[node] + 1:  # no way to a child is longer than its arc
-            return children
-        far = {child for child in children if depth[child] > depth[node] + 1}
-        seen = set(children)
-        shortcuts: set[int] = set()
-        heap = sorted((depth[child], child) for child in children)
-        while heap and far:
-            _, at = heappop(heap)
-            for below in self.children_of(at):
-                if below in far:
-                    far.discard(below)
-                    shortcuts.add(below)
-                elif depth[below] < deepest and below not in seen:
-                    seen.add(below)
-                    heappush(heap, (depth[below], below))
-        return [child for child in children if child not in shortcuts]
+        starts, children = needed_arcs(self)
+        arcs_from = array("i")
+        for node, (first, end) in enumerate(pairwise(starts)):
+            arcs_from.extend([node] * (end - first))
+        return Dag(self.names, arcs_from, children, self._seconds, self.milestones)
 
 
 _NOT = bytes([1]) + bytes(255)
