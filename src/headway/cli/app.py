@@ -19,6 +19,7 @@ COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
+    "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
 }

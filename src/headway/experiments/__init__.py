@@ -1,0 +1,1 @@
+"""The papers' evaluations, done again: one file for each table or figure."""
