@@ -108,15 +108,13 @@ class Task:
     model: Model
     queue: Queue
     workers: Workers
-    name: str  # names the random streams, with the setting and the seed
     p: int
     q: int
     seed: int = 0
 
     def sample(self, number: int) -> Reals:
-        """The means of one sample."""
-        setting = float(self.workers.interval), float(self.workers.batch)
-        stream = key(self.seed, "grid", self.name, *setting, number)
+        """The means of one sample. All orders meet the same workers: the more they differ, the more is their own."""
+        stream = key(self.seed, "grid", float(self.workers.interval), float(self.workers.batch), number)
         means: Reals = self.model.sample(self.queue, self.workers, stream, self.q).mean(axis=0)
         return means
 
