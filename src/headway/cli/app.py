@@ -20,6 +20,7 @@ COMMANDS = {
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
+    "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
 }

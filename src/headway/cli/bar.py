@@ -32,6 +32,10 @@ class Bar:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
+    def expect(self, total: float) -> None:
+        """How much there is, where that is found out late."""
+        self._total = total
+
     def add(self, done: float) -> None:
         self._done += done
         now = time.monotonic()

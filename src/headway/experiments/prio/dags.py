@@ -33,6 +33,11 @@ _MAKERS: dict[str, Callable[[], paper_dags.Dag]] = {
 }
 
 
+def airsn_with(shape: str, depth: int) -> Dag:
+    """AIRSN of width 250 with another inside of its handle."""
+    return _flat(paper_dags.airsn(shape=shape, depth=depth))
+
+
 def _flat(found: paper_dags.Dag) -> Dag:
     place = {job: at for at, job in enumerate(found.jobs)}
     return Dag(found.jobs, [place[parent] for parent, _ in found.edges], [place[child] for _, child in found.edges])
