@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,9 +72,19 @@ class Report:
         told = (
             f"{held} of {len(self.claims)} claims hold, {broken} do not, {len(self.claims) - held - broken} are open."
         )
-        text = "\n\n".join([f"# {self.title}", f"Made by `{self.made_by}`. {told}", *self.parts])
+        text = "\n\n".join([f"# {self.title}", f"Made by `{self.made_by}`. {told}", *self._plainly(), *self.parts])
         write_whole(str(folder / "report.md"), text + "\n")
         write_whole(str(folder / "report.json"), _spread({"schema": 1, **self.answer()}) + "\n")
+
+    def _plainly(self) -> Iterator[str]:
+        """What does not hold, before everything else."""
+        for holds, head in ((False, "What does not hold here:"), (None, "What this run leaves open:")):
+            some = [claim for claim in self.claims if claim.holds is holds]
+            if some:
+                lines = [
+                    f'- {claim.id}: the paper says "{claim.paper}", here it is {claim.row()[2]}.' for claim in some
+                ]
+                yield "\n".join([head, "", *lines])
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -112,4 +123,5 @@ def save(figure: Figure, path: Path) -> None:
     """Writes a figure as SVG, aside and then into place."""
     aside = path.with_suffix(".part")
     figure.savefig(aside, format="svg", metadata={"Date": None, "Creator": None})
+    aside.write_text(re.sub(r"(\d\.\d\d)\d+", r"\1", aside.read_text()))  # a hundredth of a point is enough
     aside.replace(path)

@@ -83,20 +83,20 @@ def _frequent(mine: Mapping[str, Surface]) -> Iterator[Claim]:
 
 def _gains(mine: Mapping[str, Surface]) -> Iterator[Claim]:
     for name, found in mine.items():
-        best = {
-            interval: min((execution_time(found[interval, batch]) for batch in BATCHES), key=lambda it: it[2])
-            for interval in GAINS
-        }
-        missing = [f"{interval:g}" for interval, (_, _, high) in best.items() if high >= SOME]
-        ratio, low, high = min(best.values())
+        rows = {interval: [execution_time(found[interval, batch]) for batch in BATCHES] for interval in GAINS}
+        missing = [f"{interval:g}" for interval, row in rows.items() if min(row)[0] >= SOME]
+        unsure = [f"{interval:g}" for interval, row in rows.items() if min(row)[0] < SOME <= min(it[2] for it in row)]
+        ratio, low, high = min(it for row in rows.values() for it in row)
         yield Claim(
             f"gains-{name}",
             "from 10^-1 on some advantage for a range of batch sizes",
             ratio,
-            not missing,
+            False if missing else None if unsure else True,
             low,
             high,
-            note=f"none at μ_BIT {', '.join(missing)}" if missing else "at every μ_BIT from 0.1 on; the best is shown",
+            note="the best setting is shown"
+            + f"; none at μ_BIT {', '.join(missing)}" * bool(missing)
+            + f"; too noisy to tell at μ_BIT {', '.join(unsure)}" * bool(unsure),
         )
 
 

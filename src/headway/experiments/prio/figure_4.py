@@ -40,11 +40,24 @@ def add(report: Report, cases: Sequence[Case], folder: Path) -> None:
             for share in [float((rows >= 0).mean())]
         ]
     )
+    _bottleneck(report, cases)
     report.data["figure_4"] = {
         f"{name}, {file}": {"least": int(rows.min()), "most": int(rows.max()), "mean": float(rows.mean())}
         for (name, file), rows in found.items()
     }
     _draw(found, folder / "figure-4.svg")
+
+
+def _bottleneck(report: Report, cases: Sequence[Case]) -> None:
+    """Fig. 5: the priority of AIRSN's bottleneck, the first of the jobs with most children."""
+    airsn = next((case.dag for case in cases if case.name == "airsn"), None)
+    if airsn is None:
+        return
+    most = max(len(airsn.children_of(node)) for node in airsn.order)
+    neck = next(node for node in airsn.order if len(airsn.children_of(node)) == most)
+    here = airsn.job_count - order("prio")(airsn)[neck]
+    report.say("## Fig. 5: AIRSN's bottleneck")
+    report.claim_table([Claim("bottleneck", "the bottleneck has priority 753", str(here), here == 753)])
 
 
 def _draw(found: dict[tuple[str, str], NDArray[np.int64]], path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,8 +19,8 @@ def add(report: Report, names: list[str]) -> None:
     """The table: from the shell, on a DAGMan file, in a process of its own; and the policy alone."""
     report.say(
         "## Section 3.6: overhead",
-        "A process of its own reads a DAGMan file and prioritises it; memory is its peak, the interpreter included"
-        " (some 20 MB). The paper's times are from a 3.4 GHz Pentium 4.",
+        "A process of its own reads a DAGMan file and prioritises it; memory is its peak, the interpreter's own 10 to"
+        " 20 MB included. The paper's times are from a 3.4 GHz Pentium 4; claims are judged by time.",
     )
     claims, rows = [], []
     for name in names:
@@ -36,7 +35,6 @@ def add(report: Report, names: list[str]) -> None:
                 f"{'under ' * (name == 'airsn')}{seconds:g} s, at most {megabytes} MB",
                 f"{wall:.2f} s in all, policy {policy:.3f} s, {peak:.0f} MB",
                 wall <= seconds,
-                note="judged by time: a Python interpreter alone is larger than what AIRSN took",
             )
         )
     report.claim_table(claims)
@@ -54,14 +52,9 @@ def measured(name: str) -> tuple[float, float, float]:
         path = Path(folder) / f"{name}.dag"
         path.write_text(_dagman(dag))
         begun = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-m", __name__, str(path)], stdout=subprocess.PIPE)  # noqa: S603
-        if process.stdout is None:
-            raise LookupError(name)
-        policy = float(json.loads(process.stdout.read()))
-        _, _, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begun
-        process.returncode = 0
-        return wall, policy, usage.ru_maxrss / 1024
+        done = subprocess.run([sys.executable, "-m", __name__, str(path)], capture_output=True, check=True)  # noqa: S603
+        policy, peak = json.loads(done.stdout)
+        return time.perf_counter() - begun, policy, peak
 
 
 def _dagman(dag: Dag) -> str:
@@ -86,7 +79,9 @@ def _prioritise(path: str) -> None:
         dag = flatten(read(path)).dag
         begun = time.perf_counter()
         order("prio")(dag)
-        print(time.perf_counter() - begun)
+        policy = time.perf_counter() - begun
+    status = Path("/proc/self/status").read_text()  # getrusage would count what the starter had before exec
+    print(json.dumps([policy, int(status.split("VmHWM:")[1].split()[0]) / 1024]))
 
 
 if __name__ == "__main__":
