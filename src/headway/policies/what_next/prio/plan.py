@@ -22,6 +22,7 @@ class Component:
     kind: str
     jobs: int
     nonsinks: int
+    r: float  # the least of its priorities over the others that could have been executed instead
 
 
 class Plan:
@@ -36,6 +37,7 @@ class Plan:
         self.proved: list[bool | None] = []
         self._schedule()
         self.sequence: list[int] = []  # components in the order of their execution
+        self.least: list[float] = []  # and the least of the priorities each had then
         self._combine()
 
     def _schedule(self) -> None:
@@ -148,7 +150,8 @@ class Plan:
                 choice.add(profile_of[component], first[component], component)
         sequence = self.sequence
         for _ in range(size):
-            component = choice.take()
+            component, least = choice.take()
+            self.least.append(least)
             sequence.append(component)
             for other in after[component]:
                 waiting[other] -= 1
@@ -179,9 +182,9 @@ class Plan:
     @cached_property
     def components(self) -> list[Component]:
         """The components in the order of their execution; jobs that are one by themselves last."""
-        parts = self.parts
+        nonsinks, sinks = self.parts.nonsinks, self.parts.sinks
         found = [
-            Component(self.kinds[at], len(parts.nonsinks[at]) + len(parts.sinks[at]), len(parts.nonsinks[at]))
-            for at in self.sequence
+            Component(self.kinds[at], len(nonsinks[at]) + len(sinks[at]), len(nonsinks[at]), least)
+            for at, least in zip(self.sequence, self.least, strict=True)
         ]
-        return found + [Component("job", 1, 0)] * len(parts.singles)
+        return found + [Component("job", 1, 0, 1.0)] * len(self.parts.singles)
