@@ -9,7 +9,7 @@ shows it. Otherwise nobody knows, and the first component that stood in the way 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -34,9 +34,9 @@ class Certificate:
 
 
 def certificate(
-    dag: Dag, plan: Plan, order: Sequence[int] | None = None, rivals: Mapping[str, Sequence[int]] | None = None
+    dag: Dag, plan: Plan, order: Sequence[int] | None = None, rivals: Iterable[tuple[str, Sequence[int]]] = ()
 ) -> Certificate:
-    """Of the dag's plan, or of another order; `rivals` are schedules, by name, that might have more eligible jobs."""
+    """Of the dag's plan, or of another order; `rivals` are schedules, with names, that may have more eligible jobs."""
     obstacle = _obstacle(dag, plan)
     curve = eligible(dag, plan.order if order is None else order)
     if obstacle is None:
@@ -48,7 +48,7 @@ def certificate(
         best = _best(plan)
         if best is not None:
             return _compared(curve, best, f"every set of executed jobs was looked at, though {what}", what, component)
-    for name, rival in (rivals or {}).items():
+    for name, rival in rivals:
         for step, (ours, theirs) in enumerate(zip(curve, eligible(dag, rival), strict=True)):
             if ours < theirs:
                 reason = f"{_after(step)} {name} has {theirs} eligible jobs, here {ours}: {what}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ class Plan:
     """All of section 3.1; nodes are those of `graph`."""
 
     def __init__(self, dag: Dag) -> None:
+        self.dag_size = len(dag)
         self.graph: Graph = graph(dag)
         self.parts: Parts = Decomposition(self.graph).run()
         self.profiles: list[Profile] = []
@@ -178,6 +180,14 @@ class Plan:
         order += [node for node in range(self.graph.size) if starts[node] == starts[node + 1]]
         nodes = self.graph.nodes
         return order if isinstance(nodes, range) else [nodes[node] for node in order]
+
+    @cached_property
+    def ranks(self) -> array[int]:
+        """The place of each node of the dag in the schedule; milestones, which need no worker, come first."""
+        place = array("i", bytes(4 * self.dag_size))
+        for rank, node in enumerate(self.order):
+            place[node] = rank
+        return place
 
     @cached_property
     def components(self) -> list[Component]:

@@ -80,7 +80,7 @@ class Threshold:
     steps, less (1 - r) times its least value.
     """
 
-    __slots__ = ("at_end", "least", "lasting")
+    __slots__ = ("at_end", "lasting", "least")
 
     def __init__(self, profile: Profile, least: float) -> None:
         eligible = profile.eligible
@@ -98,10 +98,7 @@ class Threshold:
             if least * count - start > limit:
                 return False
         floor = (1.0 - least) * other.lowest
-        for rise, limit in zip(other.rises, self.at_end, strict=False):
-            if least * rise - floor > limit:
-                return False
-        return True
+        return all(least * rise - floor <= limit for rise, limit in zip(other.rises, self.at_end, strict=False))
 
 
 def priorities(one: Profile, two: Profile) -> tuple[float, float]:
@@ -156,11 +153,12 @@ def _in_turn(one: list[int], two: list[int]) -> list[int]:
 
 
 def _least(got: list[int], best: list[int]) -> float:
-    return min(map(truediv, got, best))
+    least: float = min(map(truediv, got, best))
+    return least
 
 
 def _at_corners(one: Profile, two: Profile, corners: Sequence[int], others: Sequence[int]) -> tuple[float, float]:
-    """The same, only where a quotient of linear functions can be least: at corners of the profiles and of their sums."""
+    """The same, only where a quotient of linear functions can be least: at corners of profiles and of their sums."""
     return _one_way(one, two, corners, others), _one_way(two, one, others, corners)
 
 

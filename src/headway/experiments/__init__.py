@@ -1,0 +1,1 @@
+"""The papers' dags, figures and claims."""
