@@ -18,6 +18,7 @@ from headway.cli.terminal import prepare
 COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
+    "order": ("headway.cli.order", "What runs next: the order of the jobs, and how many are eligible at every step."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
     "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),

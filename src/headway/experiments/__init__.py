@@ -1,1 +1,1 @@
-"""The papers' evaluations, done again: one file for each table or figure."""
+"""The papers' dags, and their evaluations done again: one file for each table or figure."""

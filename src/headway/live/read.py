@@ -69,12 +69,13 @@ def write(workflow: Workflow, path: str | os.PathLike[str], format: str) -> list
     return rendering.lost + rendering.warnings
 
 
-def write_whole(path: str, text: str) -> None:
+def write_whole(path: str, text: str | bytes) -> None:
     """Writes aside and moves into place, so that nobody ever sees half a file; what a link leads to is replaced."""
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
     try:
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file():  # /dev/stdout, a pipe: nothing to move into place
-            target.write_bytes(text.encode("utf-8", "surrogateescape"))
+            target.write_bytes(content)
             return
         if target.exists() and not (os.access(target, os.W_OK) and target.stat().st_mode & 0o222):
             raise PermissionError(errno.EACCES, "it is read-only")  # though moving another into its place would work
@@ -84,14 +85,14 @@ def write_whole(path: str, text: str) -> None:
         handle, aside = tempfile.mkstemp(prefix=".headway-", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(text.encode("utf-8", "surrogateescape"))
+                stream.write(content)
             os.chmod(aside, mode)  # noqa: PTH101
             os.replace(aside, target)  # noqa: PTH105
         except BaseException:
             Path(aside).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise HeadwayError(f"{path}: cannot be written: {error.strerror}.", "Choose another place with -o.") from None
+        raise HeadwayError(f"{path}: cannot be written: {error.strerror}.", "Choose another place.") from None
 
 
 def _umask() -> int:

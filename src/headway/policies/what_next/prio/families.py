@@ -161,7 +161,7 @@ def _w(block: Block) -> tuple[str, list[int]] | None:
 
 
 def _row(block: Block, first: int) -> list[int]:
-    """Sources one after another, each sharing a sink with the one before; among two ways on, the earlier in the file."""
+    """Sources one after another, each sharing a sink with the one before; of two ways on, the earlier in the file."""
     order, seen = [first], {first}
     while True:
         beside = {source for sink in block.children[order[-1]] for source in block.parents[sink]} - seen
@@ -172,7 +172,7 @@ def _row(block: Block, first: int) -> list[int]:
 
 
 def _grown(block: Block) -> list[int]:
-    """Sources in an order that goes on to the sink which misses fewest; of its sources, those with most children first."""
+    """Always on to the sink that misses fewest sources; of those, the ones with most children first."""
     missing = [len(row) for row in block.parents]
     heap = [(count, sink) for sink, count in enumerate(missing)]
     heapify(heap)
