@@ -20,7 +20,7 @@ import numpy as np
 import simpy
 from read_dagman import spread
 
-from headway.experiments.prio.dags import named
+from headway.experiments.paper_dags import airsn
 from headway.model.dag import Dag
 from headway.policies.what_next import order
 from headway.sim.grid import Model, Queue, Task, Workers, measured
@@ -75,8 +75,7 @@ def main() -> None:
     parser.add_argument("--bs", type=float, default=16.0)
     parser.add_argument("--replications", type=int, default=3000)
     options = parser.parse_args()
-    dag, workers = named("airsn"), Workers(options.bit, options.bs)
-    assert dag is not None
+    dag, workers = airsn().dag(), Workers(options.bit, options.bs)
     model, jobs, cores = Model(dag), len(dag), len(os.sched_getaffinity(0))
     few = max(options.replications // 100, 1)
     print(

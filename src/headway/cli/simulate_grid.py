@@ -113,9 +113,9 @@ def _dag(workflow: str, arguments: tuple[str, ...], format_name: str | None) -> 
     if not arguments and format_name is None and not Path(workflow).exists():
         from headway.experiments.prio.dags import named
 
-        dag = named(workflow)
-        if dag is not None:
-            return workflow, dag, []
+        known = named(workflow)
+        if known is not None:
+            return workflow, known.dag(), []
     from headway.live.read import read
     from headway.model.flatten import flatten
 

@@ -8,9 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from headway.experiments.prio.dags import named
+from headway.experiments.prio.dags import MAKERS
 from headway.experiments.report import Claim, Report
-from headway.model.dag import Dag
 
 PAPER = {"airsn": (1.0, 2), "inspiral": (16.0, 21), "montage": (8.0, 104), "sdss": (845.0, 1331)}  # seconds, MB
 
@@ -45,26 +44,13 @@ def measured(name: str) -> tuple[float, float, float]:
     """Wall seconds of the process, seconds of the policy alone, peak MB."""
     import time
 
-    dag = named(name)
-    if dag is None:
-        raise LookupError(name)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.dag"
-        path.write_text(_dagman(dag))
+        path.write_text(MAKERS[name]().dagman())
         begun = time.perf_counter()
         done = subprocess.run([sys.executable, "-m", __name__, str(path)], capture_output=True, check=True)  # noqa: S603
         policy, peak = json.loads(done.stdout)
         return time.perf_counter() - begun, policy, peak
-
-
-def _dagman(dag: Dag) -> str:
-    lines = [f"JOB {name} {name}.sub" for name in dag.names]
-    for node in range(len(dag)):
-        if dag.children_of(node):
-            lines.append(
-                f"PARENT {dag.names[node]} CHILD {' '.join(dag.names[child] for child in dag.children_of(node))}"
-            )
-    return "\n".join(lines) + "\n"
 
 
 def _prioritise(path: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from headway.experiments.prio.dags import airsn_with, shuffled
+from headway.experiments.paper_dags import PaperDag, airsn
 from headway.experiments.report import Report
 from headway.model.dag import Dag
 from headway.policies.what_next import order
@@ -28,10 +29,10 @@ def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
     )
     rows = []
     for handle, (shape, depth) in HANDLES.items():
-        tidy = airsn_with(shape, depth)
-        files = {"as generated": tidy, "shuffled": shuffled(tidy, 1), "fringes first": upside_down(tidy)}
-        for file, dag in files.items():
-            ratios = [_ratio(dag, Workers(1.0, batch), effort, done) for batch in BATCHES]
+        tidy = airsn(shape=shape, depth=depth)
+        files = {"as generated": tidy, "shuffled": tidy.shuffled(1), "fringes first": upside_down(tidy)}
+        for file, found in files.items():
+            ratios = [_ratio(found.dag(), Workers(1.0, batch), effort, done) for batch in BATCHES]
             rows.append([handle, file, *(f"{ratio:.3f}" for ratio in ratios)])
     report.table(["handle", "file", *(f"μ_BS = {batch:g}" for batch in BATCHES)], rows)
     report.data["readings"] = rows
@@ -39,7 +40,7 @@ def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
         "The paper's batch sizes are exponential, workers are whole. Here a size is *geometric* with exactly the mean"
         " that is asked for; the other rules round an exponential size to the *nearest* whole number, *up*, or *down*."
     )
-    dag = shuffled(airsn_with("layers", 6), 1)
+    dag = airsn().shuffled(1).dag()
     rows = [
         [rule, *(f"{_ratio(dag, Workers(1.0, batch, rule), effort, done):.3f}" for batch in SMALL)] for rule in RULES
     ]
@@ -47,11 +48,9 @@ def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
     report.data["batch_sizes"] = rows
 
 
-def upside_down(dag: Dag) -> Dag:
+def upside_down(dag: PaperDag) -> PaperDag:
     """The same dag with the last job of the file first."""
-    last = len(dag) - 1
-    arcs = sorted((last - parent, last - child) for parent, child in dag.arcs())
-    return Dag(list(reversed(dag.names)), [parent for parent, _ in arcs], [child for _, child in arcs])
+    return replace(dag, jobs=dag.jobs[::-1])
 
 
 def _ratio(dag: Dag, workers: Workers, effort: Effort, done: Callable[[float], None]) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from headway.experiments.prio.dags import named, shuffled
+from headway.experiments.prio.dags import MAKERS
 from headway.model.dag import Dag
 from headway.policies.what_next import order
 from headway.sim.comparison import Effort
@@ -31,10 +31,8 @@ class Case:
 
     @cached_property
     def dag(self) -> Dag:
-        found = named(self.name)
-        if found is None:
-            raise LookupError(self.name)
-        return shuffled(found, 1) if self.file == "shuffled" else found
+        found = MAKERS[self.name]()
+        return (found.shuffled(1) if self.file == "shuffled" else found).dag()
 
     @cached_property
     def model(self) -> Model:
