@@ -28,7 +28,7 @@ class Plan:
 
 
 PLANS = {
-    "quick": Plan("quick", QUICK, Effort(20, 15), Effort(10, 4), 1, Effort(20, 5)),
+    "quick": Plan("quick", QUICK, Effort(20, 15), Effort(16, 5), 2, Effort(20, 5)),
     "full": Plan("full", FULL, Effort(100, 100), Effort(40, 25), known_times.DRAWS, Effort(100, 50)),
 }
 
@@ -41,7 +41,7 @@ def reproduce(
     folder.mkdir(parents=True, exist_ok=True)
     results = Results(folder / "settings.jsonl")
     cases = [Case(name, file) for name in plan.efforts for file in FILES]
-    dags = {case.name: case.dag for case in cases if case.name != "sdss"}
+    dags = {case.name: case.dag for case in cases if case.file == FILES[0] and case.name != "sdss"}
     real_dags = real.found_in(data) if data else {}
     subjects = known_times.subjects(dags, plan.draws) + real.subjects(real_dags)
     settings = (

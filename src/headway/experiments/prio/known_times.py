@@ -11,19 +11,14 @@ from headway.experiments.report import Report
 from headway.model.dag import Dag
 from headway.policies.what_next import order
 from headway.policies.what_next.prio_weighted import ranks_with_wait
-from headway.sim.comparison import Effort, compared
+from headway.sim.comparison import Comparison, Effort, compared
 from headway.sim.grid import Model, Queue, Workers
 
 INTERVALS, BATCHES = (0.1, 1.0, 10.0), (4.0, 16.0, 64.0)
 CLOSE = 0.005  # as good as the best
 DRAWS = 3
-ORDERS = (
-    "critical-path",
-    "prio-weighted",
-    "wait known",
-    "prio",
-    "fifo",
-)  # the last is what the others are compared with
+KNOWING = "wait known"
+ORDERS = ("critical-path", "prio-weighted", KNOWING, "prio", "fifo")  # the last is what others are compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +62,12 @@ def add(report: Report, chosen: Sequence[Subject], effort: Effort, done: Callabl
     logs: dict[tuple[str, str], list[dict[str, float]]] = {}
     by_setting: dict[tuple[float, float], list[dict[str, float]]] = {}
     for subject in chosen:
+        model = Model(subject.dag, subject.dag.seconds)
+        fixed = {name: Queue.by(order(name)(subject.dag)) for name in ORDERS if name != KNOWING}
         for interval in INTERVALS:
+            queues = {KNOWING: Queue.by(ranks_with_wait(subject.dag, interval)), **fixed}
             for batch in BATCHES:
-                row = _logs(subject.dag, Workers(interval, batch), effort, done)
+                row = _logs(compared(model, queues, Workers(interval, batch), effort, done))
                 logs.setdefault((subject.name, subject.times), []).append(row)
                 by_setting.setdefault((interval, batch), []).append(row)
     names = ORDERS[:-1]
@@ -104,15 +102,10 @@ def _over(found: Sequence[Mapping[str, float]], one: str, other: str) -> tuple[f
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 
-def _logs(dag: Dag, workers: Workers, effort: Effort, done: Callable[[float], None]) -> dict[str, float]:
+def _logs(found: Comparison) -> dict[str, float]:
     """The logarithm of each order's mean execution time over that of the last."""
-    queues = {
-        name: Queue.by(ranks_with_wait(dag, workers.interval) if name == "wait known" else order(name)(dag))
-        for name in ORDERS
-    }
-    means = compared(Model(dag, dag.seconds), queues, workers, effort, done).means
-    base = means[ORDERS[-1]]["execution_time"]
-    return {name: math.log(row["execution_time"] / base) for name, row in means.items()}
+    base = found.means[ORDERS[-1]]["execution_time"]
+    return {name: math.log(row["execution_time"] / base) for name, row in found.means.items()}
 
 
 def _means(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> list[str]:
