@@ -28,6 +28,7 @@ class Claim:
     low: float | None = None
     high: float | None = None
     note: str = ""
+    variant_of: str = ""  # the claim that this one is, under other assumptions
 
     def row(self) -> list[str]:
         """Its row in a table."""
@@ -80,6 +81,8 @@ class Report:
         """What does not hold, before everything else."""
         for holds, head in ((False, "What does not hold here:"), (None, "What this run leaves open:")):
             some = [claim for claim in self.claims if claim.holds is holds]
+            ids = {claim.id for claim in some}
+            some = [claim for claim in some if claim.variant_of not in ids]
             if some:
                 lines = [
                     f'- {claim.id}: the paper says "{claim.paper}", here it is {claim.row()[2]}.' for claim in some

@@ -54,7 +54,7 @@ def reproduce(
         + 2 * 2 * Case("airsn", FILES[0]).dag.job_count * plan.stated.p * plan.stated.q
         + readings.jobs(plan.readings)
         + known_times.jobs(subjects, plan.known)
-        + real.jobs(real_dags, plan.real)
+        + real.jobs({**dags, **real_dags}, plan.real)
     )
     report = Report("PRIO's evaluation, done again", f"headway reproduce prio --{plan.name}")
     report.data |= {"paper": "prio", "how": plan.name, "version": __version__, "seed": 0}
@@ -73,8 +73,7 @@ def reproduce(
     readings.add(report, plan.readings, done)
     overhead.add(report, list(plan.efforts))
     known_times.add(report, subjects, plan.known, done)
-    if real_dags:
-        real.add(report, real_dags, plan.real, done)
+    real.add(report, {**dags, **real_dags}, plan.real, done)
     report.write(folder)
     return report
 

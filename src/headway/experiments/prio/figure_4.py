@@ -34,6 +34,7 @@ def add(report: Report, cases: Sequence[Case], folder: Path) -> None:
                 "typically, at every step, E of PRIO is at least that of FIFO",
                 f"at {share:.1%} of steps",
                 share >= ENOUGH,
+                variant_of=f"eligible-{name}" * (file != "shuffled"),
                 note=f"from {rows.min():+,} to {rows.max():+,} jobs, {rows.mean():+,.1f} on average; file {file}",
             )
             for (name, file), rows in found.items()

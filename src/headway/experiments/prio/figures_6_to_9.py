@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -93,7 +94,8 @@ def _draw(mine: Mapping[str, Surface], path: Path) -> None:
             shown = [(x, row) for x, row in points if row["median"] is not None]
             places, rows = [x for x, _ in shown], [row for _, row in shown]
             colour = _COLOURS[file]
-            axis.vlines(places, [r["low"] for r in rows], [r["high"] for r in rows], color=colour, lw=0.5, alpha=0.6)
+            ends = [value for row in rows for value in (row["low"], row["high"], math.nan)]  # one line with gaps
+            axis.plot([x for x in places for _ in range(3)], ends, color=colour, lw=0.5, alpha=0.6)
             axis.plot(places, [r["median"] for r in rows], ".", color=colour, ms=2.5, label=f"file {file}")
         axis.axhline(1, color="grey", lw=0.5)
         for at in range(1, len(INTERVALS)):

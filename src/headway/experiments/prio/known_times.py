@@ -35,7 +35,7 @@ def subjects(dags: Mapping[str, Dag], draws: int = DRAWS) -> list[Subject]:
     found = []
     for name, dag in dags.items():
         for draw in range(draws):
-            random = Random(f"{name} {draw}")  # noqa: S311
+            random = Random(f"{name} {draw}")
             jobs = [random.lognormvariate(0, 1) for _ in range(len(dag))]
             level = [random.lognormvariate(0, 1) for _ in dag.levels]
             found.append(Subject(name, "each job its own", timed(dag, jobs)))
