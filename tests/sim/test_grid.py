@@ -16,7 +16,7 @@ from tests.sim.slow_grid import replication
 FIFO = Queue.by(bytes(1))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.data(), small_dags(), st.integers(0, 2**64 - 1))
 def test_the_kernel_measures_what_the_engine_does_one_event_at_a_time(data: st.DataObject, dag: Dag, key: int) -> None:
     size = len(dag)

@@ -32,6 +32,12 @@ class Bar:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
+    def say(self, text: str) -> None:
+        """A line for people at a terminal."""
+        if self._live:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
     def expect(self, total: float) -> None:
         """How much there is, where that is found out late."""
         self._total = total

@@ -16,7 +16,7 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
 @click.argument("name", metavar="NAME", type=click.Choice(["prio"]))
 @click.option(
-    "--quick", "how", flag_value="quick", default=True, help="Some minutes on two cores. This is the default."
+    "--quick", "how", flag_value="quick", default="quick", help="Some minutes on two cores. This is the default."
 )
 @click.option("--full", "how", flag_value="full", help="Some hours; interrupted, it goes on where it was.")
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")

@@ -25,6 +25,11 @@ with suppress(OSError):
     _forget_stale()
 
 
+def kept() -> bool:
+    """Whether there is machine code from an earlier process: without it, the first call takes some seconds."""
+    return any(Path(__file__).parent.glob("__pycache__/grid.sample*.nbi"))
+
+
 def compiled(function: Function) -> Function:
     """The function as machine code beside which other threads go on; kept for the next process where that can be."""
     return _jit(function, {})
