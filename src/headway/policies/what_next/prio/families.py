@@ -96,7 +96,7 @@ def schedule(block: Block, budget: Budget) -> Schedule:
 
 
 def _by_outdegree(block: Block) -> list[int]:
-    """Most children first; or from sink to sink, where that is at no step worse: it breaks ties better than the file."""
+    """Most children first; or from sink to sink, where that is at no step worse, as where many have as many."""
     order, other = sorted(block.sources, key=lambda source: -block.out(source)), _grown(block)
     ahead = accumulate(two - one for one, two in zip(block.enabled(order), block.enabled(other), strict=True))
     return other if all(count >= 0 for count in ahead) else order
