@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import numba
 
+_HERE = Path(__file__).parent
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def _forget_stale() -> None:
+def forget_stale(folder: Path) -> None:
     """Removes machine code older than any kernel: Numba compares only the file of a function, not what it calls."""
-    folder = Path(__file__).parent
     newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
     for kept in folder.glob("__pycache__/*.nb[ic]"):
         if kept.stat().st_mtime < newest:
@@ -22,12 +22,12 @@ def _forget_stale() -> None:
 
 
 with suppress(OSError):
-    _forget_stale()
+    forget_stale(_HERE)
 
 
 def kept() -> bool:
     """Whether there is machine code from an earlier process: without it, the first call takes some seconds."""
-    return any(Path(__file__).parent.glob("__pycache__/grid.sample*.nbi"))
+    return any(_HERE.glob("__pycache__/grid.sample*.nbi"))
 
 
 def compiled(function: Function) -> Function:
