@@ -32,7 +32,10 @@ COMMANDS = {
     "stop": ("headway.cli.steer:stop", "Disable groups, and end what runs of them."),
     "done": ("headway.cli.steer:done", "Call groups done without running them."),
     "redo": ("headway.cli.steer:redo", "Do groups anew, and all that depends on them."),
+    "order": ("headway.cli.order", "What runs next: the order of the jobs, and how many are eligible at every step."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
+    "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
+    "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
 }
