@@ -225,3 +225,40 @@ def test_a_workflow_from_standard_input_runs_in_the_current_folder(tmp_path: Pat
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "ledger").read_text().split() == [str(tmp_path)] * 2
+
+
+# --- an edited file --------------------------------------------------------------------------------------------------
+
+
+def test_an_edited_file_can_keep_what_is_done_or_rerun_what_has_changed(tmp_path: Path) -> None:
+    path = script(
+        tmp_path,
+        "mqsub -l A -c 'echo A >> ledger'\nmqsub -deps A -l B -c 'echo B >> ledger'\nmqsub -l C -c 'echo C >> ledger'\n",
+    )
+    run(path)
+    path.write_text(path.read_text().replace("echo A >>", "echo A2 >>") + "mqsub -deps B -l D -c 'echo D >> ledger'\n")
+    assert run(path, "--edited", "keep")["done"] == 4
+    assert (tmp_path / "ledger").read_text().split()[3:] == ["D"]
+    path.write_text(path.read_text().replace("echo A2 >>", "echo A3 >>"))
+    assert run(path, "--edited", "rerun")["done"] == 4
+    assert sorted((tmp_path / "ledger").read_text().split()[4:]) == ["A3", "B", "D"]
+    assert run(path)["attempts"] == 3
+
+
+# --- what there is -----------------------------------------------------------------------------------------------------
+
+
+def test_named_resources_are_shared_out(tmp_path: Path) -> None:
+    act = "mkdir busy || echo together >> ledger; sleep 0.05; rmdir busy; echo done >> ledger"
+    path = script(tmp_path, "".join(f"mqsub -l A{n} -attr resource.licence=1 -c '{act}'\n" for n in range(4)))
+    refused = headway("run", str(path), "--json")
+    assert refused.returncode == 2 and "--resource licence=N" in refused.stderr
+    run(path, "--resource", "licence=1")
+    assert (tmp_path / "ledger").read_text().split() == ["done"] * 4
+
+
+def test_memory_is_shared_out(tmp_path: Path) -> None:
+    act = "mkdir busy || echo together >> ledger; sleep 0.05; rmdir busy; echo done >> ledger"
+    path = script(tmp_path, "".join(f"mqsub -l A{n} -attr memory=600M -c '{act}'\n" for n in range(4)))
+    run(path, "--memory", "1G")
+    assert (tmp_path / "ledger").read_text().split() == ["done"] * 4

@@ -13,11 +13,12 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from headway.engine.ready import chosen
-from headway.engine.step import Row, step
+from headway.engine.progress import Node, Row
+from headway.engine.ready import Candidate, Room
+from headway.engine.step import step
 from headway.model.dag import Dag
 from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
-from headway.model.states import State
+from headway.model.states import Kind, State
 from headway.sim.grid import Workers
 from headway.sim.kernels.grid import GAPS, SIZES, STREAMS, TIMES
 from headway.sim.kernels.numbers import Words, exponential, normal, seed
@@ -34,12 +35,12 @@ class Jobs:
     def __post_init__(self) -> None:
         for node in range(len(self.dag)):
             parents, milestone = len(self.dag.parents_of(node)), bool(self.dag.milestones[node])
-            self.rows.append(Row(WorkflowId(0), JobId(node), State.WAITING, parents, 0, 0, milestone))
+            self.rows.append(Row(WorkflowId(0), JobId(node), State.WAITING, parents, 0, 0, int(milestone)))
         for node in self.dag.order:
             row = self.rows[node]
             if row.waiting_for == 0:
-                row.to(State.DONE if row.milestone else State.ELIGIBLE)
-                for child in self.dag.children_of(node) if row.milestone else ():
+                row.to(State.DONE if row.kind == Kind.MILESTONE else State.ELIGIBLE)
+                for child in self.dag.children_of(node) if row.kind == Kind.MILESTONE else ():
                     self.rows[child].waiting_for -= 1
         for row in self.rows:
             if row.state is State.ELIGIBLE:
@@ -47,6 +48,15 @@ class Jobs:
 
     def leased(self, lease: LeaseId) -> Row | None:
         return self.rows[int(lease)]
+
+    def row(self, workflow: WorkflowId, job: JobId) -> Row:
+        return self.rows[job]
+
+    def node(self, row: Row) -> Node:
+        raise AssertionError("a dag has no nodes with rules")
+
+    def parts(self, row: Row) -> Sequence[Row]:
+        return []
 
     def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
         return [(self.rows[child], False) for child in self.dag.children_of(row.job)]
@@ -77,13 +87,13 @@ def replication(
     while unassigned:
         while running and running[0][0] <= now:
             _, _, job = heappop(running)
-            step(jobs, [Finish(LeaseId(job), 0)])
+            step(jobs, [Finish(LeaseId(job), 0)], now)
         batch = max(0, math.ceil(scale * exponential(sizes) - shift))
         batches, requests = batches + 1, requests + batch
         eligible = [row for row in jobs.rows if row.state is State.ELIGIBLE]
         stalls += not eligible
         eligible.sort(key=lambda row: (ranks[row.job], row.arrival))
-        for row, _ in chosen([(row, 1) for row in eligible], batch, max(batch, 1), 0):
+        for row, _ in Room(batch, max(batch, 1)).take([Candidate(row, 1) for row in eligible]):
             row.to(State.RUNNING)
             started, unassigned = started + 1, unassigned - 1
             ends = now + means[row.job] * max(0.0, 1.0 + spread * normal(times))

@@ -25,6 +25,7 @@ def attach(store: str | None, workflow: str | None) -> int:
     home, database, run = chosen_run(store, workflow)
     display = Display(sum(database.counts(run).values()), 0)
     with Attached(home, run) as attached:
+        display.say(f"watching workflow {run}; Ctrl-C leaves it running.")
         for progress in attached.progress():
             display.follow(progress, database.counts(run).get(State.DONE, 0))
     counts = database.counts(run)
@@ -49,6 +50,8 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
     home, _, run = chosen_run(store, workflow)
     with Attached(home, run) as attached:
         attached.cancel(at_once=not gently)
+        if gently:
+            print("nothing new is started; waiting for what runs.", file=sys.stderr, flush=True)
         for _ in attached.progress():
             pass
     if as_json:

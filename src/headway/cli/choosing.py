@@ -51,7 +51,7 @@ def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, An
     return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"])
 
 
-def dry_run(choice: Choice, store: Path, fresh: bool, json: bool) -> int:
+def dry_run(choice: Choice, store: Path | str, fresh: bool, json: bool) -> int:
     """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
     from headway.live.dry_run import dry_run as planned
 

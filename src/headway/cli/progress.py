@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from headway.live.run import Bounds, Progress
+from headway.live.run import Progress
+from headway.live.session import Outcome
 
 _WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a run takes
 
@@ -17,7 +18,7 @@ _WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a 
 class Display:
     """Talk goes to standard error; standard output is for data."""
 
-    def __init__(self, jobs: int, before: int, quiet: bool = False) -> None:
+    def __init__(self, jobs: int, before: int, left_out: int = 0, quiet: bool = False) -> None:
         self._jobs = jobs
         self._before = before
         self._quiet = quiet
@@ -27,6 +28,8 @@ class Display:
         self._told: set[str] = set()  # jobs whose failure was told
         if before and not quiet:
             self.say(f"{before:,} of {jobs:,} jobs are done already.")
+        if left_out and not quiet:
+            self.say(f"{left_out:,} jobs are left out.")
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -52,12 +55,6 @@ class Display:
             sys.stderr.write(self._clear() + self._line(progress))
             sys.stderr.flush()
 
-    def tell_the_rest(self, failures: Sequence[Mapping[str, Any]]) -> None:
-        """Failures that were not told when they happened, and are still ones."""
-        for failure in failures:
-            if not self._quiet and failure["job"] not in self._told:
-                self._tell("failed", failure)
-
     def _tell(self, what: str, failure: Mapping[str, Any]) -> None:
         self._told.add(failure["job"])
         why = failure["reason"] or f"exit code {failure['exit_code']}"
@@ -82,11 +79,19 @@ class Display:
         width = shutil.get_terminal_size().columns - 1
         return line if len(line) <= width else line[: max(0, width - 1)] + "…"
 
-    def end(self, done: int, failed: int, skipped: int, seconds: float, slots: int, limits: Bounds) -> None:
+    def end(self, outcome: Outcome, slots: int) -> None:
         """The last word: how it went, and how far from what no run of these jobs can beat."""
-        rest = f", {failed:,} failed" * bool(failed) + f", {skipped:,} not run" * bool(skipped)
-        self.say(f"{done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
-        if not self._before and not skipped and limits.best >= _WORTH_TELLING:
+        if self._quiet:
+            return
+        for failure in outcome.failures:
+            if failure["job"] not in self._told:  # it was not for its last attempt to decide
+                self._tell("failed", failure)
+        if outcome.rescue is not None:
+            self.say(f"what is done of it is in {outcome.rescue.name}, for DAGMan to go on from.")
+        ended, seconds, limits = outcome.tally, outcome.seconds, outcome.bounds
+        rest = f", {ended.failed:,} failed" * bool(ended.failed) + f", {ended.skipped:,} not run" * bool(ended.skipped)
+        self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
+        if not self._before and not ended.skipped and limits.best >= _WORTH_TELLING:
             over = 100 * (seconds / limits.best - 1)
             self.say(
                 f"At best {limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on these slots:"

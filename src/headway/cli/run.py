@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,36 @@ from headway.cli.options import order_option, print_json, workflow_arguments
 @workflow_arguments
 @click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
 @order_option(
-    "--order", envvar="HEADWAY_ORDER", default="auto", help="What runs next; headway order shows it. auto: what suits best."
+    "--order",
+    envvar="HEADWAY_ORDER",
+    default="auto",
+    help="What runs next; headway order shows it. auto: what suits best.",
 )
-@click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
+@click.option(
+    "--store",
+    metavar="PLACE",
+    envvar="HEADWAY_STORE",
+    help="Where the store is: a folder or postgresql://HOST/DATABASE; without it, .headway beside W.",
+)
+@click.option("--memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
+@click.option(
+    "--resource",
+    "resources",
+    multiple=True,
+    metavar="NAME=N",
+    envvar="HEADWAY_RESOURCES",
+    help="How many there are of something that jobs ask for by name: gpu=2, licence=5.",
+)
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
 @click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
 @click.option("--fresh", is_flag=True, help="Start from the beginning, whatever an earlier run has done.")
+@click.option(
+    "--edited",
+    type=click.Choice(["refuse", "rerun", "keep"]),
+    default="refuse",
+    help="If the file has changed since: rerun what has changed and what follows, or keep all that is done.",
+)
+@click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @choosing_options
@@ -34,9 +57,13 @@ def command(
     slots: int | None,
     order_name: str,
     store: str | None,
+    memory: str | None,
+    resources: tuple[str, ...],
     fail_fast: bool,
     retry: bool,
     fresh: bool,
+    edited: str,
+    detach: bool,
     sync: str,
     as_json: bool,
     **wishes: Any,
@@ -58,86 +85,117 @@ def command(
         from headway.live.read import read
 
         read(workflow, format=format_name)  # says what is wrong, before a folder is made for nothing
-    folder = Path(store) if store else Path(workflow).absolute().parent / ".headway"
+    folder, server = place_of_run(store, workflow)
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
-        return dry_run(chosen(found, arguments, wishes, retry), folder, fresh, as_json)
-    from headway.live.failpoint import here
-    from headway.live.home import Home
+        place = server if server is not None else folder / "store.db"
+        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, as_json)
+    if detach:
+        from headway.cli.detach import detached
 
-    home = Home(folder)
-    slots = slots or len(os.sched_getaffinity(0))
+        code = detached()
+        if code is not None:
+            return code
+    from headway.live.home import Home
     from headway.live.starter import Starter
 
-    starter = Starter(home, sync)
+    home = Home(folder)
+    starter = Starter(home, sync, server)
     # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.cli.progress import Display
-    from headway.live.choice import tally
     from headway.live.read import no_collection
-    from headway.live.rescue import rescue_of, rescued, write_rescue
-    from headway.live.run import Stops, bounds, failed_jobs, source_of, submitted, watched
-    from headway.live.store.sqlite import SqliteStore
+    from headway.live.run import Stops, watched
+    from headway.live.session import Session, Wish
+    from headway.live.store import opened
 
-    begun = time.time()
+    slots = slots or len(os.sched_getaffinity(0))
+    named = named_resources(resources)
     with no_collection():
         found = meant(workflow, arguments, format_name, wishes)
         line = watched(home, starter)
-        jobs = SqliteStore(home.database, sync)
-        rescue = None if fresh or jobs.latest(source_of(found, arguments)) else rescue_of(found)
-        found = found if rescue is None else rescued(found, rescue)
-        choice = chosen(found, arguments, wishes, retry)
-        number, flat = submitted(home, jobs, found, arguments, order_name, fresh, begun, choice.settler(jobs))
-    if rescue is not None:
-        print(f"going on from {rescue.name}.", file=sys.stderr)
-    if retry:
-        jobs.retry_failed(number)
-    jobs.resume(number)
-    before = tally(jobs, number)
-    total = sum(jobs.counts(number).values()) - before.left_out
-    display = Display(total, before.done, quiet=as_json)
-    if before.left_out and not as_json:
-        display.say(f"{before.left_out:,} jobs are left out.")
+        database = opened(server if server is not None else home.database, sync)
+        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named)
+        session = Session(
+            home, database, line, found, arguments, wish, lambda read: chosen(read, arguments, wishes, retry)
+        )
+    display = Display(session.total, session.before.done, session.before.left_out, quiet=as_json)
+    if session.rescue is not None:
+        display.say(f"going on from {session.rescue.name}.")
     stops = Stops()
-    here("hello.before")
-    line.say(
-        {
-            "workflow": number,
-            "slots": slots,
-            "environment": dict(os.environ),
-            "mark": os.environ.get("HEADWAY_LEASE", ""),
-            "fail_fast": fail_fast,
-        }
-    )
-    here("hello.after")
-    for progress in line.reports(stops, tell=True):
+    session.start()
+    if detach:
+        from headway.cli.detach import begun
+
+        begun(home, session.number)
+    for progress in session.reports(stops, display.say):
         display.show(progress)
-    ended = tally(jobs, number)
-    done, failed, skipped = ended.done, ended.failed, ended.skipped
-    failures = failed_jobs(home, jobs, number) if failed else []
-    display.tell_the_rest(failures)
-    if found.format == "dagman" and done < total and (path := write_rescue(found, jobs, number)):
-        display.say(f"what is done of it is in {path.name}, for DAGMan to go on from.")
-    seconds = time.time() - begun
-    limits = bounds(jobs, number, flat, slots)
+    outcome = session.outcome()
+    display.end(outcome, slots)
     if as_json:
         print_json(
             {
-                "done": done,
-                "failed": failed,
-                "skipped": skipped,
-                "left_out": ended.left_out,
-                "seconds": seconds,
-                "minimal_seconds": limits.minimal,
-                "work_seconds": limits.work,
-                "attempts": limits.attempts,
-                "store": str(home.folder),
-                "failures": [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in failures],
+                "done": outcome.tally.done,
+                "failed": outcome.tally.failed,
+                "skipped": outcome.tally.skipped,
+                "left_out": outcome.tally.left_out,
+                "seconds": outcome.seconds,
+                "minimal_seconds": outcome.bounds.minimal,
+                "work_seconds": outcome.bounds.work,
+                "attempts": outcome.bounds.attempts,
+                "store": str(home.folder) if server is None else _without_secret(server),
+                "failures": [
+                    {key: failure[key] for key in ("job", "exit_code", "log")} for failure in outcome.failures
+                ],
             }
         )
-    else:
-        display.end(done, failed, skipped, seconds, slots, limits)
     sys.stdout.flush()
-    returned = jobs.returned(number)
-    if returned is not None:  # what the workflow itself says (ABORT-DAG-ON … RETURN)
-        return returned
-    return 0 if not failed and not skipped else 3
+    return outcome.exit_code
+
+
+def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
+    """The folder of the run, and its server if it has one; nothing heavy may be imported for that."""
+    beside = Path(workflow).absolute().parent / ".headway"
+    if store is None:
+        return beside, None
+    if store.startswith(("postgresql://", "postgres://")):
+        return Path(os.environ.get("HEADWAY_HOME") or beside), store
+    return Path(store.removeprefix("sqlite:///")), None
+
+
+def named_resources(words: tuple[str, ...]) -> dict[str, int]:
+    """NAME=N of each; graphics cards are counted where nothing is said of them."""
+    found: dict[str, int] = {}
+    for word in words:
+        name, equals, count = word.partition("=")
+        if not (equals and name and count.isdecimal() and len(count) < 10):
+            raise click.UsageError(f"--resource {word} is not NAME=N.")
+        found[name] = int(count)
+    cards = Path("/proc/driver/nvidia/gpus")
+    if cards.is_dir():
+        there = sum(1 for _ in cards.iterdir())
+        found.setdefault("gpus", there)
+        found.setdefault("gpu", there)
+    return found
+
+
+def size(text: str | None) -> int:
+    """Bytes; 0 where nothing is said."""
+    if text is None:
+        return 0
+    from headway.model.errors import ModelError
+    from headway.model.quantities import size as bytes_of
+
+    try:
+        return bytes_of(text)
+    except ModelError as error:
+        raise click.UsageError(f"--memory {text}: {error}") from None
+
+
+def _without_secret(url: str) -> str:
+    """A server's address without its password."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@")).geturl()

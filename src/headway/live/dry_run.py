@@ -7,22 +7,21 @@ from pathlib import Path
 from headway.engine.plan import Known, Plan
 from headway.live.choice import Choice
 from headway.live.rescue import rescue_of, rescued
-from headway.live.run import carried, changed, submission_of
+from headway.live.store import opened
 from headway.live.store.arrangement import known, last_starts
-from headway.live.store.sqlite import SqliteStore
+from headway.live.submit import carried, changed, submission_of
 from headway.model.flatten import Flat
 from headway.model.states import State
 
 DONE = Known(State.DONE, True)
 
 
-def dry_run(choice: Choice, folder: Path, fresh: bool) -> tuple[Flat, Plan]:
-    """The graph of a workflow, and what happens to each job if it is run from the store in a folder."""
+def dry_run(choice: Choice, place: Path | str, fresh: bool) -> tuple[Flat, Plan]:
+    """The graph of a workflow, and what happens to each job if it is run from the store in a file or on a server."""
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
-    database = folder / "store.db"
-    if fresh or not database.is_file():
+    if fresh or (isinstance(place, Path) and not place.is_file()):
         return _anew(choice, flat, fresh)
-    store = SqliteStore(database)
+    store = opened(place)
     try:
         earlier = store.latest(submission.source)
         if earlier is None:

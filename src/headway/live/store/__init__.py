@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from headway.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Store
+    from headway.live.store.postgres import PostgresStore
+    from headway.live.store.sqlite import SqliteStore
+
+AnyStore: TypeAlias = "SqliteStore | PostgresStore"  # what `opened` gives: each keeps to protocol.Store
 
 _FILE = "store.db"
 
 
-def opened(place: str | Path, sync: str = "normal") -> Store:
+def opened(place: str | Path, sync: str = "normal") -> AnyStore:
     """The store at a folder, a file, `sqlite:///path` or `postgresql://host/database`, made if it is not there."""
     text = str(place)
     if text.startswith(("postgresql://", "postgres://")):

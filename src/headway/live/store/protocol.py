@@ -88,6 +88,9 @@ class Looking(Protocol):
     def directory(self, workflow: WorkflowId) -> str:
         """Where the jobs of a workflow run."""
 
+    def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
+        """Whether each job is done, and what it is: to be compared with an edited file."""
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs are in each state; milestones left out."""
 

@@ -53,6 +53,12 @@ SELECT id, digest FROM workflows WHERE source = :source ORDER BY id DESC LIMIT 1
 -- name: counts
 SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND kind IN (0, 2, 5, 6) GROUP BY state
 
+-- name: definitions
+SELECT s.name, j.state, s.spec, n.rules
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.kind IN (0, 2)
+
 -- name: directory
 SELECT directory FROM workflows WHERE id = :workflow
 

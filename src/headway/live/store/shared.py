@@ -129,6 +129,12 @@ class Shared:
             raise NotFoundError(f"the store has no workflow {workflow}.")
         return said(found[0][0])
 
+    def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
+        from headway.live.store.submission import definition
+
+        found = self._run("definitions", workflow=workflow)
+        return {said(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         return {State(state): count for state, count in self._run("counts", workflow=workflow)}
 

@@ -137,6 +137,14 @@ class Submission:
         known.update(self._flat.dag.children.tobytes())
         return known.hexdigest()
 
+    def definitions(self) -> list[str | None]:
+        """What each node is, None for a milestone: to be compared with what it was."""
+        found = list[str | None]()
+        for job, spec in zip(self._flat.jobs, self._specs, strict=True):
+            rules = None if job is None or job.rules is PLAIN else kept_rules.text(job.rules)
+            found.append(None if spec is None else definition(spec, rules))
+        return found
+
     # --- lanes -----------------------------------------------------------------------------------------------------
 
     def _has_lanes(self) -> bool:
@@ -221,6 +229,11 @@ class Submission:
         """place, path, first, last: the groups of more than one job."""
         for place, (path, first, last) in enumerate(self._flat.groups):
             yield place, kept(path), first, last
+
+
+def definition(spec: str, rules: str | None) -> str:
+    """What a job is, as one text."""
+    return spec if rules is None else f"{spec}\0{rules}"
 
 
 def _with_priorities(flat: Flat, ranks: Sequence[int]) -> Sequence[int]:

@@ -1,0 +1,141 @@
+"""One `headway run`: a runner, a store and a workflow in it, watched until it ends."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from headway.engine.edited import REFUSE
+from headway.live.choice import Choice, Tally, tally
+from headway.live.failpoint import here
+from headway.live.home import Home
+from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
+from headway.live.store import AnyStore
+from headway.live.submit import source_of, submitted
+from headway.model.workflow import Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user of a run wants."""
+
+    slots: int
+    order: str
+    fail_fast: bool = False
+    retry: bool = False
+    fresh: bool = False
+    edited: str = REFUSE
+    memory: int = 0  # bytes; 0: all of the machine's
+    named: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended."""
+
+    tally: Tally
+    seconds: float
+    bounds: Bounds
+    failures: Sequence[Mapping[str, Any]]
+    returned: int | None  # what the workflow itself says (ABORT-DAG-ON … RETURN)
+    rescue: Path | None  # where what is done was written down for DAGMan
+
+    @property
+    def exit_code(self) -> int:
+        if self.returned is not None:
+            return self.returned
+        return 0 if not self.tally.failed and not self.tally.skipped else 3
+
+
+class Session:
+    """A workflow in its store, ready to be run."""
+
+    def __init__(
+        self,
+        home: Home,
+        store: AnyStore,
+        line: Line,
+        workflow: Workflow,
+        arguments: Sequence[str],
+        wish: Wish,
+        choose: Callable[[Workflow], Choice],
+    ) -> None:
+        self.begun = time.time()
+        self._home, self._store, self._line, self._wish = home, store, line, wish
+        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow, arguments)
+        if self.rescue is not None:
+            from headway.live.rescue import rescued
+
+            workflow = rescued(workflow, self.rescue)
+        self._workflow = workflow
+        choice = choose(workflow)
+        self.number, self._flat = submitted(
+            *(home, store, workflow, arguments, wish.order, wish.fresh, self.begun),
+            choose=choice.settler(store),
+            edited=wish.edited,
+            named=wish.named,
+        )
+        if wish.retry:
+            store.retry_failed(self.number)
+        store.resume(self.number)
+        self.before = tally(store, self.number)
+        self.total = sum(store.counts(self.number).values()) - self.before.left_out
+
+    def _rescue(self, workflow: Workflow, arguments: Sequence[str]) -> Path | None:
+        """The rescue file to begin from: only for a DAG that the store does not know."""
+        from headway.live.rescue import rescue_of
+
+        return None if self._store.latest(source_of(workflow, arguments)) else rescue_of(workflow)
+
+    def start(self) -> None:
+        """Tells the runner what is wanted."""
+        here("hello.before")
+        self._line.say(
+            {
+                "workflow": self.number,
+                "slots": self._wish.slots,
+                "environment": dict(os.environ),
+                "mark": os.environ.get("HEADWAY_LEASE", ""),
+                "fail_fast": self._wish.fail_fast,
+                "memory": self._wish.memory,
+                "named": dict(self._wish.named),
+            }
+        )
+        here("hello.after")
+
+    def reports(self, stops: Stops, warn: Callable[[str], None]) -> Iterator[Progress]:
+        """How far it is, until it ends. The files that a DAGMan file asks for are kept meanwhile."""
+        files = None
+        if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
+            from headway.live.dagman_files import DagmanFiles
+
+            files = DagmanFiles(self._workflow, self._store, self.number, warn)
+            files.update()
+        for progress in self._line.reports(stops, tell=True):
+            if files is not None:
+                files.update()
+            yield progress
+        if files is not None:
+            files.update(ended=True, code=self.outcome().exit_code)
+
+    def outcome(self) -> Outcome:
+        """How it ended, by what the store says."""
+        store, number = self._store, self.number
+        ended = tally(store, number)
+        rescue = None
+        if self._workflow.format == "dagman" and ended.done < self.total:
+            from headway.live.rescue import write_rescue
+
+            rescue = write_rescue(self._workflow, store, number)
+        return Outcome(
+            ended,
+            time.time() - self.begun,
+            bounds(store, number, self._flat, self._wish.slots),
+            failed_jobs(self._home, store, number) if ended.failed else [],
+            store.returned(number),
+            rescue,
+        )

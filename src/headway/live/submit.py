@@ -1,0 +1,221 @@
+"""How a workflow comes into a store: made ready to run, compared with what an earlier run has left, and taken in."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from headway.engine.edited import REFUSE, still_done
+from headway.live.failpoint import here
+from headway.live.files import Files
+from headway.live.home import Home
+from headway.live.store.protocol import Store
+from headway.live.store.submission import Outside, Submission
+from headway.model.errors import HeadwayError, InputError, UsageError, shown
+from headway.model.flatten import Flat, flatten
+from headway.model.job import PLAIN, Job
+from headway.model.messages import WorkflowId
+from headway.model.states import Kind, State
+from headway.model.workflow import Workflow
+from headway.policies.what_next import order
+
+BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that ask how long jobs take
+
+
+def submitted(
+    home: Home,
+    store: Store,
+    workflow: Workflow,
+    arguments: Sequence[str],
+    order_name: str,
+    fresh: bool,
+    now: float,
+    choose: Callable[[WorkflowId, Flat], None] | None = None,
+    edited: str = REFUSE,
+    named: Mapping[str, int] | None = None,
+) -> tuple[WorkflowId, Flat]:
+    """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
+
+    The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
+    which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed.
+    """
+    times = _run_times(store, workflow, arguments, order_name)
+    submission, flat = submission_of(workflow, arguments, order_name, times=times)
+    check_resources(flat, named or {})
+    with home.submitting():
+        earlier = None if fresh else store.latest(submission.source)
+        if earlier is None:
+            here("submit.before")
+            number = store.add(submission, now)
+            here("submit.after")
+        else:
+            number, digest = earlier
+            if digest != submission.digest:
+                done = _carried_over(store, number, workflow, arguments, submission, flat, edited)
+                submission, flat = submission_of(workflow, arguments, order_name, done, times)
+                number = store.add(submission, now)
+        if choose is not None:
+            choose(number, flat)
+    return number, flat
+
+
+def _run_times(store: Store, workflow: Workflow, arguments: Sequence[str], order_name: str) -> Mapping[str, float]:
+    """How long jobs took in earlier runs of the same file, where the order asks for it."""
+    source = source_of(workflow, arguments)
+    if order_name not in BY_TIMES or store.latest(source) is None:
+        return {}
+    from headway.live.past import run_times
+
+    return run_times(store, source)
+
+
+def _carried_over(
+    store: Store,
+    before: WorkflowId,
+    workflow: Workflow,
+    arguments: Sequence[str],
+    submission: Submission,
+    flat: Flat,
+    edited: str,
+) -> frozenset[str]:
+    """The jobs of an edited workflow that an earlier run has done."""
+    if workflow.format == "array":  # another list: lines that are done stay done
+        return carried(store, before, arguments)
+    if edited == REFUSE:
+        raise changed(workflow)
+    if store.open_leases() and store.counts(before).get(State.RUNNING):
+        raise HeadwayError(
+            f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
+        )
+    names = flat.dag.names
+    kept = still_done(flat.dag, submission.definitions(), store.definitions(before), edited)
+    return frozenset(names[node] for node in kept)
+
+
+def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
+    """Refuses a job that wants more of a named resource than there is: it could never run."""
+    for name, job in zip(flat.dag.names, flat.jobs, strict=True):
+        if job is None or not (job.resources.named or job.parts):
+            continue
+        for part in job.parts or (job,):
+            for resource, count in part.resources.named:
+                if count > named.get(resource, 0):
+                    raise UsageError(
+                        f"{shown(name)} wants {count} of {shown(resource)}, and there are {named.get(resource, 0)}.",
+                        f"Say how many there are: --resource {resource}=N.",
+                    )
+
+
+def carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+    """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
+    if any("{#}" in word for word in command):
+        return frozenset()
+    return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
+
+
+def changed(workflow: Workflow) -> HeadwayError:
+    return HeadwayError(
+        f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
+        "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",
+    )
+
+
+def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:
+    """What a workflow is known by in its store: its file, and the arguments it was read with."""
+    return shlex.join([str(Path(workflow.source).absolute()), *arguments])
+
+
+def submission_of(
+    workflow: Workflow,
+    arguments: Sequence[str],
+    order_name: str,
+    done: Container[str] = (),
+    times: Mapping[str, float] | None = None,
+) -> tuple[Submission, Flat]:
+    """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
+    workflow = prepared(workflow)
+    flat = flatten(workflow)
+    for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
+        if job is not None and name in done:
+            job.rules = replace(job.rules, done=True)
+    dag = flat.dag
+    if times:
+        from headway.live.past import with_history
+
+        dag = with_history(dag, times)
+    return _submission(workflow, flat, arguments, order_name, order(order_name)(dag)), flat
+
+
+def _submission(
+    workflow: Workflow, flat: Flat, arguments: Sequence[str], order_name: str, ranks: Sequence[int]
+) -> Submission:
+    file = Path(workflow.source).absolute()
+    folder = file.parent if file.is_file() else Path.cwd()  # what comes through a pipe has no folder of its own
+    source = source_of(workflow, arguments)
+    outside = Outside(list(_outside(workflow)), workflow.throttles)
+    submission = Submission(workflow.name, source, str(folder), flat, ranks, outside, order_name)
+    if not file.is_file():
+        submission.source += f" {submission.digest}"
+    return submission
+
+
+def _outside(workflow: Workflow) -> Iterator[tuple[Kind, str, Job]]:
+    """The nodes outside the order, in the order they are started."""
+    kinds = [(Kind.PROVISIONER, workflow.provisioner), *((Kind.SERVICE, group) for group in workflow.services)]
+    for kind, group in [*kinds, (Kind.FINAL, workflow.final)]:
+        if group is not None:
+            yield kind, group.name, group.jobs[0]
+
+
+def prepared(workflow: Workflow) -> Workflow:
+    """The workflow with all that the engine needs to run it; what cannot be run is refused by name and line."""
+    if _has_descriptions(workflow):
+        from headway.formats.submit import runnable  # costs more than most other workflows need to start
+
+        workflow = runnable(workflow, Files())
+    if workflow.format == "makefile":
+        from headway.live.recipes import declare_outputs
+
+        declare_outputs(workflow)
+    refuse(workflow)
+    return workflow
+
+
+def _has_descriptions(workflow: Workflow) -> bool:
+    """Whether some job says what it runs in a submit description, or is none of its own (a NOOP, a sub-DAG)."""
+    groups = chain((group for _, group in workflow.walk()), workflow.special())
+    return any(job.description or job.rules is not PLAIN for group in groups for job in group.all_jobs())
+
+
+def refuse(workflow: Workflow) -> None:
+    """Raises for what would be left out in silence: a command not known, a rule that only HTCondor can honour."""
+    outside = ((group.name, group) for group in workflow.special())
+    for path, group in chain(workflow.walk(), outside):
+        for job in group.all_jobs():
+            if job.command is None and not job.rules.noop:
+                why = f": submit file {shown(job.description)} is not there" if job.description else ""
+                what = f"the command of {shown(path)} is not known{why}."
+                raise InputError(workflow.source, _line(workflow, path), what, "Give it one.")
+            if job.rules.save_point is not None:
+                what = f"SAVE_POINT_FILE of {shown(path)} cannot be honoured: only HTCondor can start from one."
+                raise InputError(workflow.source, _line(workflow, path, "SAVE_POINT_FILE"), what, "Take it out.")
+    for group in workflow.special():
+        if len(group.jobs) != 1 or group.jobs[0].parts:
+            what = f"{shown(group.name)} queues several processes, which a node outside the order cannot."
+            raise InputError(workflow.source, _line(workflow, group.name), what, "Queue one.")
+
+
+def _line(workflow: Workflow, path: str, keyword: str = "JOB|FINAL|PROVISIONER|SERVICE|SUBDAG\\s+EXTERNAL") -> int:
+    """The line of a DAGMan file that speaks of a node; the first where it cannot be told."""
+    if workflow.format != "dagman":
+        return 1
+    wanted = re.compile(rf"\s*(?:{keyword})\s+{re.escape(path)}(?:\s|$)", re.IGNORECASE)
+    try:
+        lines = Files().lines(workflow.source)
+        return next((number for number, line in enumerate(lines, 1) if wanted.match(line)), 1)
+    except HeadwayError:
+        return 1

@@ -1,0 +1,83 @@
+"""`headway run` with its store on a PostgreSQL server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.shell import headway
+
+
+def flow(folder: Path, *jobs: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / "w.sh"
+    path.write_text("\n".join(jobs) + "\n")
+    return path
+
+
+def test_a_workflow_runs_and_goes_on_from_the_server(tmp_path: Path, postgres_url: str) -> None:
+    path = flow(
+        tmp_path, "mqsub -l A -c 'echo A >> ledger'", "mqsub -deps A -l B -c 'test -e go && echo B >> ledger'"
+    )
+    first = headway("run", str(path), "--store", postgres_url, "--json")
+    assert first.returncode == 3, first.stderr
+    (tmp_path / "go").touch()
+    second = headway("run", str(path), "--store", postgres_url, "--retry", "--json")
+    assert second.returncode == 0 and json.loads(second.stdout)["done"] == 2
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B"]
+    assert not (tmp_path / ".headway/store.db").exists()
+    status = headway("status", "--store", postgres_url, "--json")
+    assert json.loads(status.stdout)["workflows"][0]["done"] == 2
+
+
+def test_a_sub_dag_is_in_the_same_store_with_the_same_runner(tmp_path: Path, postgres_url: str) -> None:
+    head = "SUBMIT-DESCRIPTION sh {\n shell = echo $(JOB) >> ledger\n queue\n}\n"
+    (tmp_path / "x.dag").write_text(head + "JOB A sh\nSUBDAG EXTERNAL S inner.dag\nPARENT A CHILD S\n")
+    (tmp_path / "inner.dag").write_text(head + "JOB I sh\n")
+    done = headway("run", str(tmp_path / "x.dag"), "--store", postgres_url, "--slots", "1")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "ledger").read_text().split() == ["A", "I"]
+    runs = headway("runs", "--store", postgres_url, "--json")
+    assert sorted(run["name"] for run in json.loads(runs.stdout)["workflows"]) == ["inner", "x"]
+
+
+def test_two_folders_share_a_server_and_only_their_own_jobs_run_again_after_a_crash(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    hold = "echo {0} >> ../ledger; until test -e ../go; do sleep 0.02; done; echo {0} ends >> ../ledger"
+    paths = [flow(tmp_path / name, f"mqsub -l {name} -c '{hold.format(name)}'") for name in ("one", "two")]
+    runs = [
+        subprocess.Popen([sys.executable, "-m", "headway", "run", str(path), "--store", postgres_url]) for path in paths
+    ]
+    deadline = time.monotonic() + 60
+    ledger = tmp_path / "ledger"
+    while not ledger.exists() or sorted(ledger.read_text().split()) != ["one", "two"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    # Both processes of the first die; the jobs of the second are none of its successor's business.
+    for pid in _runner(tmp_path / "one"), runs[0].pid:
+        os.kill(pid, signal.SIGKILL)
+    runs[0].wait()
+    again = subprocess.Popen([sys.executable, "-m", "headway", "run", str(paths[0]), "--store", postgres_url])
+    while ledger.read_text().split().count("one") < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (tmp_path / "go").touch()
+    assert again.wait(60) == 0 and runs[1].wait(60) == 0
+    lines = ledger.read_text().splitlines()
+    assert lines.count("one ends") == 1 and lines.count("two") == 1 and lines.count("two ends") == 1
+
+
+def _runner(folder: Path) -> int:
+    """The process that has the lock of a folder's runner."""
+    lock = (folder / ".headway/lock").stat().st_ino
+    for line in Path("/proc/locks").read_text().splitlines():
+        words = line.split()
+        if words[1] == "FLOCK" and words[5].endswith(f":{lock}"):
+            return int(words[4])
+    raise AssertionError("no runner has the lock")
