@@ -15,6 +15,16 @@ if TYPE_CHECKING:
     from headway.live.choice import Choice
     from headway.model.workflow import Workflow
 
+
+def _duration(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from headway.model.quantities import seconds
+
+    try:
+        return None if text is None else seconds(text)
+    except ValueError as expected:
+        raise click.BadParameter(f"{text!r} is not {expected}.") from None
+
+
 _OPTIONS = (
     click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
     click.option(
@@ -22,6 +32,18 @@ _OPTIONS = (
     ),
     click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date."),
     click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}."),
+    click.option(
+        "--retries", type=click.IntRange(min=0), metavar="N", help="Try jobs again that say nothing of it, N times."
+    ),
+    click.option(
+        "--backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time."
+    ),
+    click.option(
+        "--more-memory",
+        type=click.FloatRange(min=1, max=1000),
+        metavar="FACTOR",
+        help="Ask for more memory with each retry.",
+    ),
     click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
 )
 
@@ -47,8 +69,10 @@ def meant(workflow: str, arguments: Sequence[str], format_name: str | None, wish
 def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:
     """What the options say."""
     from headway.live.choice import Choice
+    from headway.live.store.defaults import Defaults
 
-    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"])
+    defaults = Defaults(wishes["retries"], wishes["backoff"], wishes["more_memory"])
+    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"], defaults)
 
 
 def dry_run(choice: Choice, store: Path, fresh: bool, json: bool) -> int:
