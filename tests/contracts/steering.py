@@ -337,6 +337,19 @@ class SteeringContract:
         assert crew.steer("redo", "p") == "a b p" and crew.states() == "a:w b:w p:e"
         crew.run("p", "a", "b")
 
+    def test_a_provisioner_that_runs_again_with_its_workflow_lets_nobody_go_twice(self, place: str) -> None:
+        workflow = Workflow()
+        workflow.job("b", "true", [workflow.job("a", "true").name])
+        crew = Crew.on(place, submission(workflow, (Kind.PROVISIONER, "p")))
+        crew.run("p")
+        crew.run("a", exit_code=1)
+        crew.store.retry_failed(crew.workflow)
+        crew.store.resume(crew.workflow)
+        assert crew.states() == "a:e b:w p:e"
+        assert sorted(crew.take(3)) == ["a", "p"]
+        crew.end("p")
+        assert crew.states() == "a:r b:w p:d" and crew.store.miscounted(crew.workflow) == []
+
     def test_only_what_is_there_can_be_steered(self, place: str) -> None:
         store = opened(place)
         number = store.add(flow("a"), 1.0)
@@ -370,6 +383,13 @@ class SteeringContract:
         single = store.group(number, "B")
         assert single is not None and single.first == single.last == store.place(number, "B")
         assert store.group(number, "Z") is None and store.place(number, "X") is None
+
+    def test_what_a_group_waits_for_is_told_done_or_not(self, place: str) -> None:
+        crew = Crew.on(place, flow("abMNcd", "aM", "bM", "MN", "Nc", "cd", "ad"))
+        crew.run("a")
+        store, number = crew.store, crew.workflow
+        assert store.awaited_by(number, 4, 5) == ["a", "b"] and store.awaited_by(number, 5, 5) == ["a", "c"]
+        assert store.awaited_by(number, 0, 0) == []
 
     def test_what_runs_is_told_with_its_command_and_host(self, place: str) -> None:
         crew = Crew.on(place, submission(processes("b")))

@@ -341,3 +341,13 @@ class LastingStoreContract(StoreContract):
         from tests.contracts.workers import killed_in_forget
 
         killed_in_forget(place)
+
+    def test_who_steers_and_who_works_at_the_same_time_do_not_disturb_each_other(self, place: str) -> None:
+        from tests.contracts.workers import steered_crowd
+
+        steered_crowd(place)
+
+    def test_a_client_killed_while_it_steers_leaves_no_trace(self, place: str) -> None:
+        from tests.contracts.workers import killed_in_steer
+
+        killed_in_steer(place)

@@ -14,6 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
+from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, LeaseId, PlaceholderId, WorkflowId
 from tests.contracts.conftest import emptied
 from tests.contracts.crew import graph
@@ -34,6 +35,8 @@ class Model:
     running: dict[int, int] = field(default_factory=dict)  # job, its lease
     tries: dict[int, int] = field(default_factory=dict)
     attempts: dict[int, int] = field(default_factory=dict)
+    off: set[int] = field(default_factory=set)
+    told: set[int] = field(default_factory=set)  # leases that are to end
 
     def settle(self) -> None:
         """Milestones whose parents are done are done."""
@@ -52,7 +55,7 @@ class Model:
         )
 
     def eligible(self) -> list[int]:
-        return sorted((job for job in self.open() if self.ready(job)), key=lambda job: self.ranks[job])
+        return sorted((job for job in self.open() - self.off if self.ready(job)), key=lambda job: self.ranks[job])
 
     def finish(self, lease: int, exit_code: int | None) -> None:
         job = next((job for job, held in self.running.items() if held == lease), None)
@@ -78,7 +81,37 @@ class Model:
             return "FAILED"
         if job in self.running:
             return "RUNNING"
-        return "ELIGIBLE" if self.ready(job) else "WAITING"
+        return "WAITING" if not self.ready(job) else "DISABLED" if job in self.off else "ELIGIBLE"
+
+    def following(self, jobs: set[int], only: bool) -> set[int]:
+        """Jobs and what depends on them, or just the milestones behind them."""
+        found = set(jobs)
+        while new := {b for a, b in self.arcs if a in found and (self.milestone[b] or not only)} - found:
+            found |= new
+        return found
+
+    def steer(self, verb: str, jobs: set[int], only: bool) -> bool:
+        """Whether it may be."""
+        work = {job for job in jobs if not self.milestone[job]}
+        if verb == "enable":
+            self.off -= work
+        elif verb in ("disable", "stop"):
+            self.off |= work
+            self.told |= {self.running[job] for job in work & set(self.running)} if verb == "stop" else set()
+        elif (touched := jobs if verb == "done" else self.following(jobs, only)) & set(self.running):
+            return False
+        elif verb == "done":
+            self.failed -= jobs
+            self.done |= jobs
+            self.ended |= jobs
+            self.settle()
+        else:
+            self.done -= touched
+            self.failed -= touched
+            self.ended -= touched
+            self.tries = {job: tries for job, tries in self.tries.items() if job not in touched}
+            self.settle()
+        return True
 
 
 class Stores(RuleBasedStateMachine):
@@ -163,6 +196,13 @@ class Stores(RuleBasedStateMachine):
     def finish_all(self, free: int, code: int) -> None:
         self.swapped(0, [(lease, code) for lease in sorted(self.model.running.values())], free)
 
+    @rule(codes=st.lists(st.sampled_from([0, 0, 1]), min_size=1, max_size=7))
+    def work(self, codes: list[int]) -> None:
+        """All that can be run is run, one after the other."""
+        for code in codes:
+            self.swapped(0, [], 1)
+            self.swapped(0, [(lease, code) for lease in sorted(self.model.running.values())], 0)
+
     @rule()
     def retry(self) -> None:
         found = [store.retry_failed(workflow) for store, workflow in zip(self.stores, self.workflow, strict=True)]
@@ -170,6 +210,23 @@ class Stores(RuleBasedStateMachine):
         for job in self.model.failed:
             self.model.tries[job] = 0
         self.model.failed = set()
+
+    @rule(
+        verb=st.sampled_from(["enable", "disable", "stop", "done", "redo", "redo"]),
+        first=st.integers(0, 6),
+        length=st.integers(0, 3),
+        only=st.booleans(),
+    )
+    def steer(self, verb: str, first: int, length: int, only: bool) -> None:
+        first %= len(self.model.ranks)
+        last = min(first + length, len(self.model.ranks) - 1)
+        may = self.model.steer(verb, set(range(first, last + 1)), only)
+        for store, workflow in zip(self.stores, self.workflow, strict=True):
+            try:
+                store.steer(verb, workflow, [(first, last)], only)
+                assert may
+            except HeadwayError:
+                assert not may
 
     @rule(who=st.integers(0, 1))
     def beat(self, who: int) -> None:
@@ -203,6 +260,11 @@ class Stores(RuleBasedStateMachine):
             return
         for store, workflow in zip(self.stores, self.workflow, strict=True):
             assert [(job.job, job.state.name) for job in store.jobs(workflow)] == self.model.states()
+            assert store.miscounted(workflow) == []
+        told = sorted(self.model.told & set(self.model.running.values()))
+        for at, store in enumerate(self.stores):
+            found = [lease for placeholder in self.placeholders[at] for lease, _ in store.told(placeholder)]
+            assert sorted(found) == sorted(self.given[lease][at] for lease in told)
         events = [[(event.kind, event.job, event.time) for event in store.events()] for store in self.stores]
         history = [store.attempts(WorkflowId(number)) for store, number in zip(self.stores, self.workflow, strict=True)]
         assert events[0] == events[1] == events[2] and history[0] == history[1] == history[2]
@@ -211,5 +273,5 @@ class Stores(RuleBasedStateMachine):
 def test_stores_and_a_naive_model_agree(postgres_url: str) -> None:
     Stores.postgres = postgres_url
     run_state_machine_as_test(
-        Stores, settings=settings(max_examples=30, stateful_step_count=25, deadline=None, print_blob=True)
+        Stores, settings=settings(max_examples=40, stateful_step_count=30, deadline=None, print_blob=True)
     )

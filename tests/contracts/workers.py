@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import random
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ from typing import Any
 from headway.engine.ready import Room
 from headway.live.store import opened
 from headway.live.store.protocol import Store
+from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, WorkflowId
 from tests.contracts.crew import Crew, all_done, flow, layered
 
@@ -63,6 +65,57 @@ def _work(place: str, workflow: WorkflowId, ledger: Path, want: int, start: Barr
             start.wait()
         lines += [json.dumps((lease.job, begun, time.monotonic_ns())) for lease in leases]
     ledger.write_text("".join(line + "\n" for line in lines))
+
+
+def steered_crowd(place: str) -> None:
+    """Three processes work while somebody steers: in the end all is done, in order, and every counter is right."""
+    submission, arcs = layered(4, 12)
+    store = opened(place)
+    workflow = store.add(submission, 1.0)
+    jobs = [job.job for job in store.jobs(workflow)]
+    spawning = multiprocessing.get_context("spawn")
+    workers = [spawning.Process(target=_drudge, args=(place, workflow)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    chance, refused = random.Random(3), 0
+    for _ in range(40):
+        first = chance.choice(jobs)
+        try:
+            store.steer(chance.choice(["disable", "enable", "stop", "redo"]), workflow, [(first, first + 5)])
+        except HeadwayError as error:
+            assert "cannot be done anew" in str(error)
+            refused += 1
+    store.steer("enable", workflow, [(0, max(jobs))])
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    assert refused < 40 and store.miscounted(workflow) == [] and store.events() == []
+    places = {job.name: int(job.job) for job in store.jobs(workflow)}
+    last = {places[str(attempt[0])]: at for at, attempt in enumerate(store.attempts(workflow))}
+    assert all(last[parent] < last[child] for parent, child in arcs)
+
+
+def _drudge(place: str, workflow: WorkflowId) -> None:
+    store = opened(place)
+    placeholder = store.enter("here", os.getpid(), 1.0)
+    finished = list[Finish]()
+    while finished or not all_done(store, workflow):
+        leases = store.exchange(placeholder, finished, Room(2, 10), [workflow], 1.0).leases
+        finished = [Finish(lease.id, 0, 1.0, 2.0) for lease in leases]
+
+
+def killed_in_steer(place: str) -> None:
+    crew = Crew.on(place, flow("abMcd", "aM", "bM", "Mc", "ad~"))
+    crew.take(2)
+    crew.end("a", exit_code=1)
+    crew.end("b")
+    crew.run("d")
+
+    def seen() -> object:
+        return crew.store.jobs(crew.workflow), crew.store.miscounted(crew.workflow)
+
+    assert _deaths(place, lambda mine: mine.steer("redo", crew.workflow, [(0, 1)]), seen) >= 6
+    assert crew.states() == "a:e b:e c:w d:w" and crew.store.miscounted(crew.workflow) == []
 
 
 def killed_in_exchange(place: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from itertools import pairwise
+from random import Random
 from typing import Any
 
 import networkx as nx
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.model import reduction
 from headway.model.dag import Dag
 from headway.model.errors import CycleError
 
@@ -518,3 +520,29 @@ def test_supergroups_of_supergroups_in_a_row_do_not_copy_what_lies_beyond() -> N
     dag = dag_of(size, arcs, None, milestones)
     assert dag.arc_count == (outer * inner) ** 2
     assert dag.levels == [outer * inner] * 2
+
+
+# --- reduction where searches would cost too much -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tangled_dag_has_the_reduction_of_networkx_too(seed: int) -> None:
+    random = Random(seed)
+    size = 200
+    arcs = {tuple(sorted(random.sample(range(size), 2))) for _ in range(size * (1 + seed))}
+    dag = dag_of(size, [(one, two) for one, two in arcs])
+    assert set(dag.reduced().arcs()) == set(nx.transitive_reduction(second_opinion(dag)).edges)
+
+
+@pytest.mark.parametrize("bits", [1, 1 << 28])
+def test_sets_of_bits_find_all_shortcuts_however_many_fit_at_once(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reduction, "_PASSES", 0)
+    monkeypatch.setattr(reduction, "_BITS", bits)
+    size = 600  # more targets than the least number of bits at once
+    dag = dag_of(size, [(node, node + step) for step in (1, 2, 7) for node in range(size - step)])
+    assert list(dag.reduced().arcs()) == [(node, node + 1) for node in range(size - 1)]
+
+
+def test_other_run_times_leave_the_reduction_as_it_is() -> None:
+    dag = named("abc", "ab", "bc", "ac").with_seconds([1.0, 2.0, 3.0])
+    assert list(dag.reduced().arcs()) == [(0, 1), (1, 2)]

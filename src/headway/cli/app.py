@@ -14,7 +14,7 @@ import click
 from headway import __version__
 from headway.cli.terminal import prepare
 
-# Name: module and help line. Help is here so that `headway --help` imports no command.
+# Name: module (and which of its commands) and help line. Help is here so that `headway --help` imports no command.
 COMMANDS = {
     "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("headway.cli.run", "Run a workflow to its end, here."),
@@ -25,7 +25,17 @@ COMMANDS = {
     "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
     "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
     "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
+    "status": ("headway.cli.status", "How far it is: groups, counts, running jobs."),
+    "explain": ("headway.cli.explain", "Why a job is not running."),
+    "enable": ("headway.cli.steer:enable", "Let groups be started again."),
+    "disable": ("headway.cli.steer:disable", "Start nothing of some groups."),
+    "stop": ("headway.cli.steer:stop", "Disable groups, and end what runs of them."),
+    "done": ("headway.cli.steer:done", "Call groups done without running them."),
+    "redo": ("headway.cli.steer:redo", "Do groups anew, and all that depends on them."),
+    "order": ("headway.cli.order", "What runs next: the order of the jobs, and how many are eligible at every step."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
+    "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
+    "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),
     "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
     "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
 }

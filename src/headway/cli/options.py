@@ -26,6 +26,28 @@ def workflow_arguments(function: Command) -> Command:
     )(function)
 
 
+def order_option(name: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option that takes the name of an order, Headway's own or an installed package's."""
+    settings.setdefault("metavar", "NAME")
+    return click.option(name, f"{name.strip('-')}_name", shell_complete=_orders, callback=_checked, **settings)
+
+
+def _orders(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from headway.policies.what_next import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+def _checked(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """An unknown name is told before anything is read or started."""
+    from headway.policies.what_next import ORDERS, order
+
+    for name in value if isinstance(value, tuple) else (value,):
+        if name is not None and name not in ORDERS:
+            order(name)
+    return value
+
+
 def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     from headway.formats.registry import FORMATS
 

@@ -11,20 +11,14 @@ from typing import Any
 import click
 
 from headway.cli.choosing import choosing_options, chosen, dry_run, meant
-from headway.cli.options import print_json, workflow_arguments
-from headway.policies.what_next import ORDERS
+from headway.cli.options import order_option, print_json, workflow_arguments
 
 
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
 @click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
-@click.option(
-    "--order",
-    "order_name",
-    envvar="HEADWAY_ORDER",
-    type=click.Choice(list(ORDERS)),
-    default="fifo",
-    help="What runs next.",
+@order_option(
+    "--order", envvar="HEADWAY_ORDER", default="auto", help="What runs next; headway order shows it. auto: what suits best."
 )
 @click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")

@@ -109,8 +109,9 @@ def _running(facts: Facts, now: Seconds) -> Iterator[str]:
 
 
 def _done(facts: Facts) -> str:
-    if facts.attempt is None or facts.attempt.ended is None:
-        return "It is done: it was called so without being run."
+    if facts.attempt is None or facts.attempt.exit_code != 0:
+        by_rule = facts.kind >= Kind.NODE  # its own processes, or rules, may have brought it there
+        return "It is done." if by_rule else "It is done: it was called so without being run."
     return f"It is done, at attempt {facts.attempt.number} on {unquoted(facts.attempt.host)}."
 
 

@@ -147,11 +147,11 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
         changes.aborts[row.workflow] = rules.abort_on[1]
     if code != 0 and not aborts and code != rules.unless_exit and row.tries <= row.retries:
         _try_again(rows, row, node, now)
+        if rules.more_memory != 1.0:
+            changes.grown.append((row.key, rules.more_memory))
         return
     row.to(State.DONE if code == 0 else State.FAILED)
     settle(rows, row, changes)
-    if row.kind == Kind.PROVISIONER and row.state is State.DONE:
-        changes.provided.append(row.key)
     if row.state is State.FAILED:
         _doubt(rows, row, node, changes)
 

@@ -93,7 +93,8 @@ class Changes:
     ended: list[Finish] = field(default_factory=list)
     refused: list[Finish] = field(default_factory=list)
     spent: list[Key] = field(default_factory=list)  # jobs whose weak arcs count no second time
-    provided: list[Key] = field(default_factory=list)  # provisioners whose dependents were told
+    counted: list[Key] = field(default_factory=list)  # jobs whose arcs, weak or not, count no second time
+    grown: list[tuple[Key, float]] = field(default_factory=list)  # jobs that want more memory now, by which factor
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
     aborts: dict[WorkflowId, int | None] = field(default_factory=dict)  # workflows that end, what they return
     doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
@@ -104,6 +105,8 @@ def settle(rows: Rows, row: Row, changes: Changes) -> None:
     release(rows, row, changes)
     if row.state is State.FAILED:
         changes.spent.append(row.key)
+    elif row.kind == Kind.PROVISIONER:  # it runs again when its workflow does
+        changes.counted.append(row.key)
 
 
 def release(rows: Rows, ended: Row, changes: Changes) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from headway.engine.nodes import close, first_step
-from headway.engine.progress import Changes, Key, Node, Row, release
+from headway.engine.progress import Changes, Key, Node, Row, release, settle
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind, State
 
@@ -145,7 +145,7 @@ def done(board: Board, jobs: Collection[JobId]) -> Steered:
             changes.nodes[row.key].not_before = None
     for row in new:
         if not row.apart & ASSUMED:
-            release(board, row, changes)
+            settle(board, row, changes)
     asserted = {row.job for row in new}
     changes.certain = [pair for pair in _doubts(board) if pair[0] in asserted]
     return changes
@@ -180,7 +180,7 @@ def redo(board: Board, jobs: Collection[JobId], only: bool = False) -> Steered:
 
 def ready(board: Board, row: Row) -> Steered:
     """A provisioner says that the rest may start, before it has ended: which then counts no second time."""
-    changes = Steered()
+    changes = Steered(counted=[row.key])
     release(board, row, changes)
     return changes
 

@@ -1,8 +1,8 @@
 """Shortcuts: arcs from a job to one that it leads to anyway.
 
 An arc that spans one level is never one. The others are searched for, first from the parent downwards, which is quick
-where few are long or the ways are narrow. When the searches have cost more than a few passes over the dag, the rest is
-settled with sets of bits, some targets at a time: its cost does not depend on how tangled the dag is.
+where few are long or the ways are narrow. When that costs more than a few passes over the dag, or looks as if it would,
+the rest is settled with sets of bits, some targets at a time: their cost does not depend on how tangled the dag is.
 """
 
 from __future__ import annotations
@@ -37,18 +37,26 @@ def shortcuts(dag: Dag) -> dict[int, set[int]]:
     """For each node with shortcuts the children they lead to."""
     far = _far_arcs(dag)
     found: dict[int, set[int]] = {}
-    budget = _PASSES * (len(dag) + len(dag.children))
+    size = len(dag) + len(dag.children)
+    passes = -(-len(set().union(*far.values())) // _width(dag))  # that sets of bits would take
+    spent = done = 0
     while far:
         node, children = far.popitem()
-        passed, cost = _passed(dag, node, children, budget)
-        if passed is None:
-            far[node] = children
-            _settle(dag, far, found)
-            break
-        budget -= cost
+        passed, cost = _passed(dag, node, children, _PASSES * size - spent)
+        spent, done = spent + cost, done + 1
         if passed:
             found[node] = passed
+        if passed is None or (spent > size // 16 and spent * len(far) > done * passes * size):
+            if passed is None:
+                far[node] = children
+            _settle(dag, far, found)
+            break
     return found
+
+
+def _width(dag: Dag) -> int:
+    """How many targets fit into the sets of bits at once."""
+    return max(256, _BITS // max(len(dag), 1))
 
 
 def _far_arcs(dag: Dag) -> dict[int, set[int]]:
@@ -107,7 +115,7 @@ def _settle(dag: Dag, far: dict[int, set[int]], found: dict[int, set[int]]) -> N
     depth = dag.depths
     targets = sorted(set().union(*far.values()), key=depth.__getitem__)
     shallow_first = [sorted(dag.children_of(node), key=depth.__getitem__) for node in range(len(dag))]
-    width = max(256, _BITS // max(len(dag), 1))
+    width = _width(dag)
     for first in range(0, len(targets), width):
         _settle_some(dag, targets[first : first + width], shallow_first, found)
 

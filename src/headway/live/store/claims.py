@@ -227,12 +227,10 @@ class Claims(Shared):
         """Writes what a step changed beyond rows: nodes, workflows that end, attempts that are to end, doubts."""
         for (workflow, job), own in changes.nodes.items():
             self._write_node(workflow, job, own)
-            row = changes.rows[workflow, job]
-            again = row.tries and row.state in (State.ELIGIBLE, State.LATER, State.DISABLED)
-            if again and own.rules.more_memory != 1.0:
-                self._run("grow", workflow=workflow, job=job, factor=own.rules.more_memory)
-        for workflow, job in changes.provided:
-            self._run("provide", workflow=workflow, job=job)
+        for (workflow, job), factor in changes.grown:
+            self._run("grow", workflow=workflow, job=job, factor=factor)
+        for workflow, parent in changes.counted:
+            self._run("count_arcs", workflow=workflow, parent=parent)
         for workflow, returns in changes.aborts.items():
             self._run("halt", workflow=workflow, returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]
@@ -251,6 +249,7 @@ class Claims(Shared):
         with self._transaction():
             if self._traits(workflow).special:
                 self._run("unhalt", workflow=workflow)
+                self._run("reset_final_node", workflow=workflow)
                 self._run("reset_final", workflow=workflow)
                 self._run("reset_services", workflow=workflow)
 

@@ -164,6 +164,9 @@ class Watching(Protocol):
     def seen(self, workflow: WorkflowId, first: int, last: int) -> list[Seen]:
         """The jobs from one place to another; milestones, and the processes of nodes, left out."""
 
+    def awaited_by(self, workflow: WorkflowId, first: int, last: int) -> list[str]:
+        """The jobs that those from one place to another wait for directly, or behind milestones, done or not."""
+
     def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
         """What is under way, in the order it was begun."""
 

@@ -77,14 +77,15 @@ UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
 WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
     WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2, 6))
 
+-- name: reset_final_node
+UPDATE nodes SET step = begins, result = NULL, pre_result = NULL, not_before = NULL
+WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
+    AND j.kind = 5 AND j.state IN (1, 3, 4))
+
 -- name: reset_services
 UPDATE jobs SET state = 1, tries = 0
 WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
     WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
-
--- A provisioner's dependents are told once, however often it runs.
--- name: provide
-UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :job
 
 -- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
 -- name: leased
@@ -232,6 +233,10 @@ WHERE j.workflow = :workflow AND j.job = :job AND j.state = 1
 
 -- name: spend
 UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
+
+-- Arcs of a provisioner, which count once though it may end again: 3, as 2 is for one that is weak.
+-- name: count_arcs
+UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
 
 -- name: set_arrivals
 UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow

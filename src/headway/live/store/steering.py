@@ -99,6 +99,8 @@ class Steering(Claims):
         self._change_rows(changes.rows.values())
         for (_, job), own in changes.nodes.items():
             self._write_node(workflow, job, own)
+        for _, parent in changes.counted:
+            self._run("count_arcs", workflow=workflow, parent=parent)
         for parent in changes.unspent:
             self._run("unspend", workflow=workflow, parent=parent)
         for job, because in changes.certain:
@@ -146,7 +148,6 @@ class Steering(Claims):
             if own.lease != lease or not board.children(own):
                 return False
             self._write(board, ready(board, own), "")
-            self._run("count_arcs", workflow=workflow, parent=job)
         return True
 
     def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:

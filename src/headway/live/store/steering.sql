@@ -37,10 +37,6 @@ WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind <> 1 AND (o
 -- name: unspend
 UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
 
--- An arc that counts no more although its parent has not ended: 3, as 2 is for one that is weak.
--- name: count_arcs
-UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
-
 -- name: settle_doubt
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job AND because = :because
 
@@ -134,3 +130,6 @@ ORDER BY j.job
 
 -- name: present
 SELECT COUNT(*) FROM placeholders WHERE ended IS NULL AND beat >= :since
+
+-- name: kinds
+SELECT job, kind FROM jobs WHERE workflow = :workflow

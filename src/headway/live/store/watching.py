@@ -68,6 +68,17 @@ class Watching(Steering):
             for job, name, state, off in self._run("seen", workflow=workflow, first=first, last=last)
         ]
 
+    def awaited_by(self, workflow: WorkflowId, first: int, last: int) -> list[str]:
+        """The jobs that those from one place to another wait for directly, or behind milestones, done or not."""
+        parents: dict[int, list[int]] = {}
+        for parent, child, _ in self._run("all_arcs", workflow=workflow):
+            parents.setdefault(child, []).append(parent)
+        milestones = {job for job, kind in self._run("kinds", workflow=workflow) if kind == Kind.MILESTONE}
+        inside = range(first, last + 1)
+        found = _reached(inside, lambda at: parents.get(at, ()) if at in inside or at in milestones else ())
+        names = self._names(workflow)
+        return [names[JobId(job)] for job in sorted(found - set(inside) - milestones)]
+
     def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
         """What is under way, in the order it was begun."""
         from headway.live.store.sights import RunningJob

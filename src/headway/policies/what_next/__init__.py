@@ -1,7 +1,7 @@
 """What runs next: a rank for every job, smaller first.
 
-An order is a function from a dag to ranks. A package of its own adds one under its name with an entry point in the group
-`headway.what_next`; it is looked for only when the name is none of those here.
+An order is a function from a dag to ranks. A package of its own adds one by an entry point in the group
+`headway.what_next`, which is looked for only when the name is none of those here.
 """
 
 from __future__ import annotations
@@ -36,8 +36,13 @@ def order(name: str) -> Order:
         return ranks
     found = _installed()
     if name not in found:
-        raise UsageError(f"there is no order {shown(name)}.", f"There are {', '.join([*ORDERS, *sorted(found)])}.")
+        raise UsageError(f"there is no order {shown(name)}.", f"There are {', '.join(names())}.")
     return _loaded(found[name])
+
+
+def names() -> list[str]:
+    """All orders there are."""
+    return [*ORDERS, *sorted(_installed())]
 
 
 def _installed() -> dict[str, EntryPoint]:

@@ -8,7 +8,7 @@ from headway.model.dag import Dag
 
 
 def ranks(dag: Dag) -> Sequence[int]:
-    """Those of the order chosen; where no job waits for another, first come, first served."""
+    """Those of the order chosen; where nothing is known and no job waits for another, first come, first served."""
     from headway.policies.what_next import order
 
     return order(chosen(dag))(dag)
@@ -16,6 +16,6 @@ def ranks(dag: Dag) -> Sequence[int]:
 
 def chosen(dag: Dag) -> str:
     """The name of the order that suits a dag."""
-    if not len(dag.children):
-        return "fifo"
-    return "prio-weighted" if dag.timed else "prio"
+    if dag.timed:
+        return "prio-weighted"
+    return "prio" if len(dag.children) else "fifo"

@@ -9,7 +9,7 @@ executed sources, K the eligible sinks and d(k) the parents of k:
 - *rest*: no child of a source outside X is in K: |K| <= sinks - out(any source outside X);
 - *size*: no sink with more than |X| parents is in K.
 
-A sink with one parent (a pendant) is in K only if that parent is in X, so x sources have at most those of the x richest.
+A sink with one parent (a pendant) is in K only if that parent is in X: at most those of the |X| richest sources.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import deque
 from heapq import heappop, heappush
 
-from headway.policies.what_next.prio.priority import Profile, priorities
+from headway.policies.what_next.prio.priority import Profile, Threshold, priorities
 
 SUSPECTS = 8  # profiles that lowered a bound lately: the next one is likely lowered by them too
+SHORT = 256  # steps of a profile that a threshold is made for
 
 
 class Choice:
@@ -75,8 +76,8 @@ class Choice:
             self.known[other][profile] = reverse
         return known
 
-    def take(self) -> int:
-        """The component to execute next; it is one no more."""
+    def take(self) -> tuple[int, float]:
+        """The component to execute next, which is none any more, and the least of its priorities over the others."""
         heap = self.heap
         while True:
             bound, first, profile = heappop(heap)
@@ -85,7 +86,7 @@ class Choice:
                 continue  # not true any more
             rival = -heap[0][0] if heap else 0.0
             if self.looked[profile] == self.clock or self._holds(profile, rival):
-                return self._taken(profile)
+                return self._taken(profile), -bound
             heappush(heap, (-self.bound[profile], first, profile))
 
     def _holds(self, profile: int, rival: float) -> bool:
@@ -98,13 +99,21 @@ class Choice:
                     self._meet(profile, other)
         if self.bound[profile] < rival:
             return False
+        short, known = profiles[profile].steps <= SHORT, self.known[profile]
+        threshold: Threshold | None = None
         for other, since in reversed(appeared.items()):
             if since <= looked:
                 break
-            if least < profiles[other].greatest and other != profile:
-                self._meet(profile, other)
-                if self.bound[profile] < rival:
-                    return False
+            if least >= profiles[other].greatest or other == profile:
+                continue
+            if short and other not in known and profiles[other].steps <= SHORT:
+                if threshold is None or threshold.least != self.bound[profile]:
+                    threshold = Threshold(profiles[profile], self.bound[profile])
+                if threshold.met(profiles[other]):
+                    continue
+            self._meet(profile, other)
+            if self.bound[profile] < rival:
+                return False
         self.looked[profile] = self.clock
         return self.bound[profile] == before
 

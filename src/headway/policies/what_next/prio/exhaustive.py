@@ -16,7 +16,7 @@ def best_counts(masks: Sequence[int], size: int) -> list[int]:
 
 
 def best_order(masks: Sequence[int], size: int) -> list[int] | None:
-    """An order of the sources that makes most sinks eligible at every step, the smallest in file order; None: there is none."""
+    """The first order, by the file, that makes most sinks eligible at every step; None: there is none."""
     enabled = _enabled(masks, size)
     best = [0] * (size + 1)
     for chosen, count in enumerate(enabled):

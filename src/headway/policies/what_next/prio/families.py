@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import chain
+from itertools import accumulate, chain
 
 from headway.policies.what_next.prio.bounds import attained
 from headway.policies.what_next.prio.exhaustive import best_order
@@ -81,7 +81,7 @@ def schedule(block: Block, budget: Budget) -> Schedule:
     named = _explicit(block)
     if named is not None:
         return _scheduled(block, *named, True)
-    order = sorted(block.sources, key=lambda source: -block.out(source))
+    order = _by_outdegree(block)
     if _proved(block, order):
         return _scheduled(block, "bipartite", order, True)
     size = len(block.sources)
@@ -93,6 +93,13 @@ def schedule(block: Block, budget: Budget) -> Schedule:
     if best is None:
         return _scheduled(block, "bipartite", order, False)
     return _scheduled(block, "bipartite", [block.sources[at] for at in best], True)
+
+
+def _by_outdegree(block: Block) -> list[int]:
+    """Most children first; or from sink to sink, where that is at no step worse, as where many have as many."""
+    order, other = sorted(block.sources, key=lambda source: -block.out(source)), _grown(block)
+    ahead = accumulate(two - one for one, two in zip(block.enabled(order), block.enabled(other), strict=True))
+    return other if all(count >= 0 for count in ahead) else order
 
 
 def _scheduled(block: Block, kind: str, order: list[int], proved: bool | None) -> Schedule:
@@ -161,7 +168,7 @@ def _w(block: Block) -> tuple[str, list[int]] | None:
 
 
 def _row(block: Block, first: int) -> list[int]:
-    """Sources one after another, each sharing a sink with the one before; among two ways on, the earlier in the file."""
+    """Sources one after another, each sharing a sink with the one before; of two ways on, the earlier in the file."""
     order, seen = [first], {first}
     while True:
         beside = {source for sink in block.children[order[-1]] for source in block.parents[sink]} - seen
@@ -172,7 +179,7 @@ def _row(block: Block, first: int) -> list[int]:
 
 
 def _grown(block: Block) -> list[int]:
-    """Sources in an order that goes on to the sink which misses fewest; of its sources, those with most children first."""
+    """Always on to the sink that misses fewest sources; of those, the ones with most children first."""
     missing = [len(row) for row in block.parents]
     heap = [(count, sink) for sink, count in enumerate(missing)]
     heapify(heap)

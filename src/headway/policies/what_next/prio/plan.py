@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,12 +23,14 @@ class Component:
     kind: str
     jobs: int
     nonsinks: int
+    r: float  # the least of its priorities over the others that could have been executed instead
 
 
 class Plan:
     """All of section 3.1; nodes are those of `graph`."""
 
     def __init__(self, dag: Dag) -> None:
+        self.dag_size = len(dag)
         self.graph: Graph = graph(dag)
         self.parts: Parts = Decomposition(self.graph).run()
         self.profiles: list[Profile] = []
@@ -36,6 +39,7 @@ class Plan:
         self.proved: list[bool | None] = []
         self._schedule()
         self.sequence: list[int] = []  # components in the order of their execution
+        self.least: list[float] = []  # and the least of the priorities each had then
         self._combine()
 
     def _schedule(self) -> None:
@@ -148,7 +152,8 @@ class Plan:
                 choice.add(profile_of[component], first[component], component)
         sequence = self.sequence
         for _ in range(size):
-            component = choice.take()
+            component, least = choice.take()
+            self.least.append(least)
             sequence.append(component)
             for other in after[component]:
                 waiting[other] -= 1
@@ -177,11 +182,19 @@ class Plan:
         return order if isinstance(nodes, range) else [nodes[node] for node in order]
 
     @cached_property
+    def ranks(self) -> array[int]:
+        """The place of each node of the dag in the schedule; milestones, which need no worker, come first."""
+        place = array("i", bytes(4 * self.dag_size))
+        for rank, node in enumerate(self.order):
+            place[node] = rank
+        return place
+
+    @cached_property
     def components(self) -> list[Component]:
         """The components in the order of their execution; jobs that are one by themselves last."""
-        parts = self.parts
+        nonsinks, sinks = self.parts.nonsinks, self.parts.sinks
         found = [
-            Component(self.kinds[at], len(parts.nonsinks[at]) + len(parts.sinks[at]), len(parts.nonsinks[at]))
-            for at in self.sequence
+            Component(self.kinds[at], len(nonsinks[at]) + len(sinks[at]), len(nonsinks[at]), least)
+            for at, least in zip(self.sequence, self.least, strict=True)
         ]
-        return found + [Component("job", 1, 0)] * len(parts.singles)
+        return found + [Component("job", 1, 0, 1.0)] * len(self.parts.singles)

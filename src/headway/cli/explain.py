@@ -1,0 +1,31 @@
+"""`headway explain JOB`: why it is not running."""
+
+from __future__ import annotations
+
+import click
+
+from headway.cli.options import print_json
+from headway.cli.terminal import harmless
+from headway.cli.watching import store_options
+
+
+@click.command("explain", short_help="Why a job is not running.")
+@click.argument("job")
+@store_options
+def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> None:
+    """Say why a job is not running: what it waits for, who holds what it wants, how it failed.
+
+    \b
+      headway explain 0120
+    """
+    from headway.live.services import chosen, explained
+    from headway.live.where import found_store
+
+    home, store = found_store(place)
+    state, because = explained(store, home, chosen(store, wanted), job)
+    if as_json:
+        print_json({"job": job, "state": state, "because": because})
+    else:
+        click.echo(harmless(f"{job}: {state}"))
+        for sentence in because:
+            click.echo(f"  {sentence}")

@@ -1,0 +1,109 @@
+"""`mqstatus key=value…`: what a running job says of itself. Jobs call it often, so it imports little."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
+
+_HELP = """\
+Usage: mqstatus [id=LEASE] [status=]TEXT...
+       mqstatus KEY=VALUE...
+
+Called by a job while it runs: say how it is. The last word is shown by mqstat and headway status.
+Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job.
+
+A DAGMan PROVISIONER node that says ProvisionerState=2 is ready, and the rest of the workflow starts.
+"""
+_LONGEST = 18  # digits of a number that every database knows
+_READY = ("2", "ready", "provisioning_complete")
+
+
+def main(words: Sequence[str] | None = None) -> NoReturn:
+    """The `mqstatus` command: exits 0 said, 1 failed inside, 2 bad usage, 4 no such job."""
+    given = sys.argv[1:] if words is None else list(words)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
+    if given in (["-h"], ["-help"], ["--help"]):
+        sys.stdout.write(_HELP)
+        sys.exit(0)
+    try:
+        say(given, os.environ)
+    except HeadwayError as error:
+        _fail(f"mqstatus: {error}", error.exit_code)
+    except OSError as error:
+        _fail(f"mqstatus: {error.strerror or error}.", 1)
+    except KeyboardInterrupt:
+        _fail("mqstatus: interrupted.", 130)
+    sys.exit(0)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(code)
+
+
+def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Keeps what the words say, as the status of the job that they are of."""
+    if not words:
+        raise UsageError("nothing is said.", 'Say something: mqstatus "half done".')
+    lease, said = _told(words)
+    mark, _, number = environment.get("HEADWAY_LEASE", "").rpartition(".")
+    lease = lease or number
+    if not lease.isdecimal():
+        raise UsageError("which job this is is not known.", "Call it from a job that Headway runs, or say id=LEASE.")
+    if not environment.get("HEADWAY_STORE"):
+        raise UsageError("its store is not known.", "Call it from a job that Headway runs, or set HEADWAY_STORE.")
+    place, ready, store = environment["HEADWAY_STORE"], _is_ready(words), mark.partition("-")[0]
+    file = os.path.join(place, "store.db")  # noqa: PTH118 - each import counts
+    if len(lease) > _LONGEST:
+        is_held = False
+    elif os.path.isfile(file) and not ready:  # noqa: PTH113
+        from headway.live.store.quick import say as say_quickly
+
+        is_held = say_quickly(file, store, int(lease), said)
+    else:
+        is_held = _said(place, store, int(lease), said, ready)
+    if not is_held:
+        raise NotFoundError(
+            f"no job of {shown(place)} has the lease {shown(lease)} now.",
+            "It has ended, or was given to somebody else.",
+        )
+
+
+def _said(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
+    """The same through a whole store, which a server is, and which a provisioner needs that is ready."""
+    from headway.live.where import found_store
+    from headway.model.messages import LeaseId
+
+    home, store = found_store(place)
+    is_held = mark in ("", store.id) and store.say(LeaseId(lease), said)
+    if is_held and ready and store.ready(LeaseId(lease)):
+        from headway.live.services import tell_runner
+
+        tell_runner(home)
+    return is_held
+
+
+def _told(words: Sequence[str]) -> tuple[str, str]:
+    """The lease that is named, if one is, and what is said."""
+    lease, rest = "", list[str]()
+    for word in words:
+        key, sign, value = word.partition("=")
+        if sign and key == "id":
+            lease = value
+        else:
+            rest.append(value if sign and key == "status" else word)
+    return lease, " ".join(rest)
+
+
+def _is_ready(words: Sequence[str]) -> bool:
+    pairs = (word.partition("=") for word in words)
+    return any(key.lower() == "provisionerstate" and value.lower() in _READY for key, _, value in pairs)
+
+
+if __name__ == "__main__":
+    main()

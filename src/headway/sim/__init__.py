@@ -1,0 +1,10 @@
+"""The simulated worlds: the same policies and rules as live, with made-up workers and run times."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from headway.model.errors import HeadwayError
+
+if find_spec("numpy") is None or find_spec("numba") is None:
+    raise HeadwayError("simulating needs NumPy and Numba, which are not here.", 'Try pip install "headway[sim]".')
