@@ -25,6 +25,12 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
         raise click.BadParameter(f"{text!r} is not {expected}.") from None
 
 
+def _address(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    if text is not None and (text.startswith("-") or not text.isprintable() or not text.isascii() or " " in text):
+        raise click.BadParameter(f"{text!r} is no address.")
+    return text
+
+
 _OPTIONS = (
     click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
     click.option(
@@ -44,6 +50,10 @@ _OPTIONS = (
         metavar="FACTOR",
         help="Ask for more memory with each retry.",
     ),
+    click.option(
+        "--notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went."
+    ),
+    click.option("--mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end."),
     click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
 )
 
@@ -101,3 +111,13 @@ def dry_run(choice: Choice, store: Path, fresh: bool, json: bool) -> int:
         click.echo(f"{'run ' if verdict.runs else 'skip'}  {name}: {verdict.reason}")
     click.echo(f"{runs:,} of {len(verdicts):,} jobs would run.", err=True)
     return 0
+
+
+def tell_the_end(wishes: Mapping[str, Any], *end: Any) -> None:
+    """Runs what --notify and --mail ask for; the arguments are those of `live.hooks.End`."""
+    if wishes["notify"] is None and wishes["mail"] is None:
+        return
+    from headway.live.hooks import End, notified
+
+    for problem in notified(End(*end), wishes["notify"], wishes["mail"]):
+        click.echo(f"warning: {problem}", err=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from headway.cli.choosing import choosing_options, chosen, dry_run, meant
+from headway.cli.choosing import choosing_options, chosen, dry_run, meant, tell_the_end
 from headway.cli.options import order_option, print_json, workflow_arguments
 
 
@@ -18,7 +18,10 @@ from headway.cli.options import order_option, print_json, workflow_arguments
 @workflow_arguments
 @click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
 @order_option(
-    "--order", envvar="HEADWAY_ORDER", default="auto", help="What runs next; headway order shows it. auto: what suits best."
+    "--order",
+    envvar="HEADWAY_ORDER",
+    default="auto",
+    help="What runs next; headway order shows it. auto: what suits best.",
 )
 @click.option("--store", metavar="FOLDER", type=click.Path(), help="Where the store is; without it, .headway beside W.")
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
@@ -138,6 +141,7 @@ def command(
         display.end(done, failed, skipped, seconds, slots, limits)
     sys.stdout.flush()
     returned = jobs.returned(number)
-    if returned is not None:  # what the workflow itself says (ABORT-DAG-ON … RETURN)
-        return returned
-    return 0 if not failed and not skipped else 3
+    if returned is None:  # or else what the workflow itself says (ABORT-DAG-ON … RETURN)
+        returned = 0 if not failed and not skipped else 3
+    tell_the_end(wishes, found.name, done, failed, skipped, seconds, returned, str(home.folder))
+    return returned
