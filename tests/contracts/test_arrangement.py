@@ -9,6 +9,7 @@ import pytest
 
 from headway.engine.plan import Plan, plan
 from headway.live.store.arrangement import arrange, is_arranged, known, left_out
+from headway.live.store.defaults import Defaults, set_defaults
 from headway.live.store.shared import Shared
 from headway.live.store.submission import Submission
 from headway.model.flatten import Flat
@@ -131,6 +132,15 @@ def test_a_job_that_its_user_has_disabled_stays_so_whatever_runs_are_about(place
     assert crew.to_the_end() == ["b"]
     crew.tell()
     assert crew.to_the_end() == ["a"]
+
+
+def test_jobs_get_retries_that_wait_when_a_run_begins(place: str) -> None:
+    crew = Runs.of(place, flow("ab", "ab"))
+    crew.run("a", exit_code=1)
+    set_defaults(crew.shared, crew.workflow, crew.flat, Defaults(retries=1, back_off=1e9))
+    crew.tell(since="a")
+    crew.run("a", exit_code=1)
+    assert crew.states() == "a:l b:w" and crew.take() == []
 
 
 def test_whatever_was_chosen_before_everything_is_done_once_everything_is_asked_for() -> None:

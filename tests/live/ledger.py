@@ -60,6 +60,16 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def runner_of(home: Path) -> int:
+    """The pid of whoever has the lock of a store's folder; 0: nobody."""
+    try:
+        number = (home / "lock").stat().st_ino
+    except FileNotFoundError:
+        return 0
+    found = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{number} ", Path("/proc/locks").read_text())
+    return int(found[1]) if found else 0
+
+
 class Site:
     """A folder with a layered workflow, its store, and whatever runs there."""
 
@@ -105,12 +115,7 @@ class Site:
 
     def runner(self) -> int:
         """The pid of whoever has the store's lock; 0: nobody."""
-        try:
-            number = (self.home / "lock").stat().st_ino
-        except FileNotFoundError:
-            return 0
-        found = re.search(rf"FLOCK +ADVISORY +WRITE (\d+) \S+:{number} ", Path("/proc/locks").read_text())
-        return int(found[1]) if found else 0
+        return runner_of(self.home)
 
     def crash(self, rng: random.Random, victims: str, longest: float = 0.5) -> None:
         """Starts a run and kills `client`, `runner` or `both` a while after there is a runner."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from headway.live.placeholder.halves import looks, remove_halves, remove_later
 from headway.live.spec import Spec
 from tests.cli.test_run import run, script
-from tests.live.ledger import kill, until
+from tests.live.ledger import kill, runner_of, until
 
 
 def job(command: str, outputs: str = "out", more: str = "") -> str:
@@ -89,23 +89,13 @@ def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run
     )
     with subprocess.Popen([sys.executable, "-m", "headway", "run", str(path)], stderr=subprocess.DEVNULL) as process:
         until(lambda: (tmp_path / "begun").exists())
-        runner = next(
-            int(entry.name)
-            for entry in Path("/proc").iterdir()
-            if entry.name.isdigit() and _is_runner(entry, process.pid)
-        )
+        runner = runner_of(tmp_path / ".headway")
         kill(process.pid)
+        assert runner
         kill(runner)
     (tmp_path / "go").touch()
     run(path)
     assert not (tmp_path / "seen").exists() and (tmp_path / "out").read_text() == "half\n"
-
-
-def _is_runner(entry: Path, parent: int) -> bool:
-    try:
-        return f"\nPPid:\t{parent}\n" in (entry / "status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precious(tmp_path: Path) -> None:

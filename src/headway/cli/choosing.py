@@ -15,6 +15,22 @@ if TYPE_CHECKING:
     from headway.live.choice import Choice
     from headway.model.workflow import Workflow
 
+
+def _duration(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from headway.model.quantities import seconds
+
+    try:
+        return None if text is None else seconds(text)
+    except ValueError as expected:
+        raise click.BadParameter(f"{text!r} is not {expected}.") from None
+
+
+def _address(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    if text is not None and (text.startswith("-") or not text.isprintable() or not text.isascii() or " " in text):
+        raise click.BadParameter(f"{text!r} is no address.")
+    return text
+
+
 _OPTIONS = (
     click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs."),
     click.option(
@@ -22,6 +38,22 @@ _OPTIONS = (
     ),
     click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date."),
     click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}."),
+    click.option(
+        "--retries", type=click.IntRange(min=0), metavar="N", help="Try jobs again that say nothing of it, N times."
+    ),
+    click.option(
+        "--backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time."
+    ),
+    click.option(
+        "--more-memory",
+        type=click.FloatRange(min=1, max=1000),
+        metavar="FACTOR",
+        help="Ask for more memory with each retry.",
+    ),
+    click.option(
+        "--notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went."
+    ),
+    click.option("--mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end."),
     click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing."),
 )
 
@@ -47,8 +79,10 @@ def meant(workflow: str, arguments: Sequence[str], format_name: str | None, wish
 def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:
     """What the options say."""
     from headway.live.choice import Choice
+    from headway.live.store.defaults import Defaults
 
-    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"])
+    defaults = Defaults(wishes["retries"], wishes["backoff"], wishes["more_memory"])
+    return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"], defaults)
 
 
 def dry_run(choice: Choice, store: Path | str, fresh: bool, json: bool) -> int:
@@ -77,3 +111,13 @@ def dry_run(choice: Choice, store: Path | str, fresh: bool, json: bool) -> int:
         click.echo(f"{'run ' if verdict.runs else 'skip'}  {name}: {verdict.reason}")
     click.echo(f"{runs:,} of {len(verdicts):,} jobs would run.", err=True)
     return 0
+
+
+def tell_the_end(wishes: Mapping[str, Any], *end: Any) -> None:
+    """Runs what --notify and --mail ask for; the arguments are those of `live.hooks.End`."""
+    if wishes["notify"] is None and wishes["mail"] is None:
+        return
+    from headway.live.hooks import End, notified
+
+    for problem in notified(End(*end), wishes["notify"], wishes["mail"]):
+        click.echo(f"warning: {problem}", err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from headway.cli.choosing import choosing_options, chosen, dry_run, meant
+from headway.cli.choosing import choosing_options, chosen, dry_run, meant, tell_the_end
 from headway.cli.options import order_option, print_json, workflow_arguments
 
 
@@ -149,6 +149,10 @@ def command(
             }
         )
     sys.stdout.flush()
+    place = str(home.folder) if server is None else _without_secret(server)
+    ended = outcome.tally
+    counts = (ended.done, ended.failed, ended.skipped)
+    tell_the_end(wishes, found.name, *counts, outcome.seconds, outcome.exit_code, place)
     return outcome.exit_code
 
 

@@ -11,7 +11,7 @@ from headway.model.job import PLAIN, Job
 from headway.model.workflow import Settings, Workflow
 
 # What can be missing: `can` names those a format has. Order and commands are never lost: that is an error instead.
-_RULES = [field.name for field in fields(PLAIN) if field.name != "retries"]
+_RULES = [field.name for field in fields(PLAIN) if field.name not in ("retries", "back_off", "more_memory")]
 
 
 def lost(workflow: Workflow, can: Set[str]) -> list[str]:
@@ -23,6 +23,8 @@ def lost(workflow: Workflow, can: Set[str]) -> list[str]:
     able = set(can)
     if "groups" in able:
         able |= {"attributes", "environment", "resources", "seconds", "files"}
+    if "attributes" in able and "rules" not in able:  # DAGMan's rules know nothing of it
+        able.add("backoff")
     found: Counter[str] = Counter()
     weak = len(workflow.groups.weak)
     for _, group in workflow.walk():
@@ -41,6 +43,7 @@ def lost(workflow: Workflow, can: Set[str]) -> list[str]:
                 ("seconds", job.seconds is not None),
                 ("files", bool(job.inputs or job.outputs)),
                 ("retries", bool(job.rules.retries)),
+                ("backoff", bool(job.rules.back_off or job.rules.more_memory != 1.0)),
             ):
                 if there and kind not in able:
                     found[kind] += 1
@@ -72,6 +75,7 @@ _WORDS = {
     "seconds": ("the expected run time of {} job", "the expected run times of {} jobs"),
     "files": ("the files of {} job", "the files of {} jobs"),
     "retries": ("the retries of {} job", "the retries of {} jobs"),
+    "backoff": ("how the retries of {} job wait and grow", "how the retries of {} jobs wait and grow"),
     "special": ("{} final, provisioner or service node", "{} final, provisioner or service nodes"),
     "throttles": ("{} throttle", "{} throttles"),
     "weak": ("that {} arc is weak", "that {} arcs are weak"),

@@ -8,12 +8,15 @@ from functools import partial
 
 from headway.engine.plan import UNJUDGED, Known, Plan, plan
 from headway.live.store.arrangement import arrange, is_arranged, known, last_starts, left_out
+from headway.live.store.defaults import Defaults, set_defaults
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.part import part
 from headway.model.states import State
 from headway.model.workflow import Workflow
+
+NO_DEFAULTS = Defaults()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,7 @@ class Choice:
     since: Sequence[str] = ()
     retry: bool = False
     always: bool = False  # run also what make calls up to date
+    defaults: Defaults = NO_DEFAULTS
 
     def planned(
         self, flat: Flat, earlier: Mapping[int, Known] | None = None, started: Mapping[int, float] | None = None
@@ -50,6 +54,7 @@ class Choice:
 
     def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
+        set_defaults(store, workflow, flat, self.defaults)
         arranged = is_arranged(store, workflow)
         if self.until or self.since or self.is_judged:
             started = last_starts(store, workflow) if self.is_judged else {}

@@ -12,7 +12,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
-from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
+from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Rules
 from headway.model.quantities import plain
 
 ENVIRONMENT = "env."
@@ -33,6 +33,17 @@ def _cores(text: str) -> int:
     value = _whole(text)
     if value == 0:
         raise ValueError("at least 1")
+    return value
+
+
+def factor(text: str) -> float:
+    """By what something grows; ValueError says what was expected."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError("a factor such as 1.5 or 2") from None
+    if not 1.0 <= value <= 1000.0:
+        raise ValueError("a factor from 1 to 1000")
     return value
 
 
@@ -78,6 +89,8 @@ _KEYS: dict[str, Callable[[Job, str], None]] = {
     "memory": _replace("resources", "memory", quantities.size),
     "time": _replace("resources", "time", quantities.seconds),
     "retries": _replace("rules", "retries", _whole),
+    "backoff": _replace("rules", "back_off", quantities.seconds),
+    "more_memory": _replace("rules", "more_memory", factor),
     "directory": _replace("setting", "directory", str),
     "stdin": _replace("setting", "stdin", str),
     "stdout": _replace("setting", "stdout", str),
@@ -119,14 +132,14 @@ def from_pairs(command: str | None, pairs: Iterable[tuple[str, str]]) -> Job:
 
 
 def pairs_of(job: Job) -> list[tuple[str, str]]:
-    """What is known of a job, so that `from_pairs` gives it back; not its DAGMan rules other than retries."""
+    """What is known of a job, so that `from_pairs` gives it back; not its rules other than retries."""
     found: list[tuple[str, str]] = []
     if job.seconds is not None:
         found.append(("seconds", plain(job.seconds)))
     if job.resources is not ORDINARY:
         found += _resource_pairs(job)
-    if job.rules is not PLAIN and job.rules.retries:
-        found.append(("retries", str(job.rules.retries)))
+    if job.rules is not PLAIN:
+        found += _retry_pairs(job.rules)
     if job.inputs:
         found.append(("inputs", shlex.join(job.inputs)))
     if job.outputs:
@@ -140,6 +153,17 @@ def pairs_of(job: Job) -> list[tuple[str, str]]:
         found += [(ENVIRONMENT + key, value) for key, value in job.setting.environment]
     if job.attributes is not NO_ATTRIBUTES:
         found += job.attributes.items()
+    return found
+
+
+def _retry_pairs(rules: Rules) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    if rules.retries:
+        found.append(("retries", str(rules.retries)))
+    if rules.back_off:
+        found.append(("backoff", plain(rules.back_off)))
+    if rules.more_memory != 1.0:
+        found.append(("more_memory", plain(rules.more_memory)))
     return found
 
 

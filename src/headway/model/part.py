@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from headway.model.errors import NotFoundError, shown
 from headway.model.flatten import Flat
@@ -76,6 +75,8 @@ def reached(start: Iterable[int], next_to: Callable[[int], Sequence[int]]) -> fr
 
 
 def _unknown(name: str, known: Sequence[str]) -> NotFoundError:
+    from difflib import get_close_matches
+
     close = get_close_matches(name, known, 1) if len(name) <= 100 and len(known) <= _MOST_SEARCHED else []
     hint = f"Did you mean {shown(close[0])}?" if close else "headway show lists what there is."
     return NotFoundError(f"the workflow has no job or group {shown(name)}.", hint)

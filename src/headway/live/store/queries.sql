@@ -373,3 +373,16 @@ WHERE workflow = :workflow AND (started > 0 OR reason IS NULL OR reason <> 'give
 -- name: lost
 SELECT s.spec, w.directory, a.leased FROM attempts a JOIN workflows w ON w.id = a.workflow
     JOIN specs s ON s.workflow = a.workflow AND s.job = a.job WHERE a.id = :lease AND a.step = 0
+
+-- A job that has rules is a node.
+-- name: set_retries
+UPDATE jobs SET retries = :retries, kind = CASE WHEN kind = 0 AND :special = 1 THEN 2 ELSE kind END
+WHERE workflow = :workflow AND job = :job
+
+-- name: set_rules
+INSERT INTO nodes (workflow, job, step, begins, rules, parts, owner, late, parts_left, parts_failed)
+VALUES (:workflow, :job, :begins, :begins, :rules, :parts, NULL, :late, 0, 0)
+ON CONFLICT (workflow, job) DO UPDATE SET rules = excluded.rules
+
+-- name: set_special
+UPDATE workflows SET special = 1 WHERE id = :workflow

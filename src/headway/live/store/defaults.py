@@ -1,0 +1,58 @@
+"""How often jobs are tried that say nothing of it, as their user wants it when a run begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from headway.engine.nodes import first_step
+from headway.live import rules as kept_rules
+from headway.live.store.shared import Shared
+from headway.model.flatten import Flat
+from headway.model.job import Rules
+from headway.model.messages import WorkflowId
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """None: as the workflow, or an earlier run, has it."""
+
+    retries: int | None = None
+    back_off: float | None = None
+    more_memory: float | None = None
+
+    def applied(self, rules: Rules) -> Rules:
+        """What a job has whose own rules are these: each default only where they say nothing."""
+        return replace(
+            rules,
+            retries=rules.retries or self.retries or 0,
+            back_off=rules.back_off or self.back_off or 0.0,
+            more_memory=rules.more_memory if rules.more_memory != 1.0 else self.more_memory or 1.0,
+        )
+
+
+def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defaults) -> None:
+    """Writes them beside the jobs, where they hold until another run says otherwise."""
+    if defaults == Defaults():
+        return
+    with store._transaction():
+        special = False
+        for node, job in enumerate(flat.jobs):
+            if job is None:
+                continue
+            rules = defaults.applied(job.rules)
+            has_rules = kept_rules.has_rules(rules)
+            special = special or has_rules
+            store._run("set_retries", workflow=workflow, job=node, retries=rules.retries, special=int(has_rules))
+            if has_rules or kept_rules.has_rules(job.rules):
+                late, parts = flat.late.get(node), len(job.parts)
+                store._run(
+                    "set_rules",
+                    workflow=workflow,
+                    job=node,
+                    begins=int(first_step(rules)),
+                    rules=kept_rules.text(rules),
+                    parts=parts,
+                    late=late,
+                )
+        if special:
+            store._run("set_special", workflow=workflow)
