@@ -21,9 +21,7 @@ def flow(folder: Path, *jobs: str) -> Path:
 
 
 def test_a_workflow_runs_and_goes_on_from_the_server(tmp_path: Path, postgres_url: str) -> None:
-    path = flow(
-        tmp_path, "mqsub -l A -c 'echo A >> ledger'", "mqsub -deps A -l B -c 'test -e go && echo B >> ledger'"
-    )
+    path = flow(tmp_path, "mqsub -l A -c 'echo A >> ledger'", "mqsub -deps A -l B -c 'test -e go && echo B >> ledger'")
     first = headway("run", str(path), "--store", postgres_url, "--json")
     assert first.returncode == 3, first.stderr
     (tmp_path / "go").touch()

@@ -58,9 +58,12 @@ class Running:
 class Jobs:
     """What runs, by pidfd."""
 
-    def __init__(self, home: Home, store: str, roster: Roster, selector: selectors.BaseSelector) -> None:
+    def __init__(
+        self, home: Home, store: str, server: str | None, roster: Roster, selector: selectors.BaseSelector
+    ) -> None:
         self._home = home
         self._folder = os.fsencode(home.folder)
+        self._place = os.fsencode(server or home.folder)
         self._store = store
         self._roster = roster
         self._selector = selector
@@ -84,7 +87,8 @@ class Jobs:
         for name, value in spec.environment:
             environment[os.fsencode(name)] = os.fsencode(value)
         environment[_MARK] = mark(self._store, lease.id).encode()
-        environment[b"HEADWAY_STORE"] = self._folder
+        environment[b"HEADWAY_STORE"] = self._place
+        environment[b"HEADWAY_HOME"] = self._folder
         environment[b"HEADWAY_JOB"] = os.fsencode(lease.name)
         environment[b"HEADWAY_ATTEMPT"] = b"%d" % lease.attempt
         before_it = looks(spec, directory) if spec.outputs else None
@@ -121,7 +125,7 @@ class Jobs:
     def _nested(self, file: str, lease: Lease) -> str:
         """The command that runs a workflow in a job's place, in the same store; on a retry, what failed of it."""
         again = ["--retry"] if lease.attempt > 1 else []
-        words = [sys.executable, "-P", "-m", "headway", "run", file, "--store", str(self._home.folder)]
+        words = [sys.executable, "-P", "-m", "headway", "run", file]  # the store is in its environment
         return shlex.join([*words, "--slots", str(self.slots), *again])
 
     def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:

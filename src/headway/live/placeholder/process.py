@@ -29,7 +29,7 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, SqliteStore(home.database, sync) if server is None else opened(server)).run()
+        Runner(home, SqliteStore(home.database, sync) if server is None else opened(server), server).run()
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

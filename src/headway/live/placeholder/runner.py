@@ -44,14 +44,14 @@ AGAIN = 1.0  # seconds after which something that did not work is tried again
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, store: Store) -> None:
+    def __init__(self, home: Home, store: Store, server: str | None = None) -> None:
         self.home = home
         self.store = store
         self.mark = f"{store.id}-{home.identity:x}"
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
         self.selector = selectors.DefaultSelector()
-        self.jobs = Jobs(home, self.mark, self.roster, self.selector)
+        self.jobs = Jobs(home, self.mark, server, self.roster, self.selector)
         self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
         self.at_hand: deque[Lease] = deque()
         self.finished: list[Finish] = []  # not in the store yet

@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def best_counts(masks: Sequence[int], size: int) -> list[int]:
-    """How many sinks any 0, 1, … sources can make eligible; a mask has a bit for each source that a sink needs."""
-    best = [0] * (size + 1)
-    for chosen, count in enumerate(_enabled(masks, size)):
-        executed = chosen.bit_count()
-        if count > best[executed]:
-            best[executed] = count
-    return best
-
-
 def best_order(masks: Sequence[int], size: int) -> list[int] | None:
     """The first order, by the file, that makes most sinks eligible at every step; None: there is none."""
     enabled = _enabled(masks, size)
