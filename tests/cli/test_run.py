@@ -233,7 +233,8 @@ def test_a_workflow_from_standard_input_runs_in_the_current_folder(tmp_path: Pat
 def test_an_edited_file_can_keep_what_is_done_or_rerun_what_has_changed(tmp_path: Path) -> None:
     path = script(
         tmp_path,
-        "mqsub -l A -c 'echo A >> ledger'\nmqsub -deps A -l B -c 'echo B >> ledger'\nmqsub -l C -c 'echo C >> ledger'\n",
+        "mqsub -l A -c 'echo A >> ledger'\nmqsub -deps A -l B -c 'echo B >> ledger'\n"
+        "mqsub -l C -c 'echo C >> ledger'\n",
     )
     run(path)
     path.write_text(path.read_text().replace("echo A >>", "echo A2 >>") + "mqsub -deps B -l D -c 'echo D >> ledger'\n")
@@ -245,7 +246,7 @@ def test_an_edited_file_can_keep_what_is_done_or_rerun_what_has_changed(tmp_path
     assert run(path)["attempts"] == 3
 
 
-# --- what there is -----------------------------------------------------------------------------------------------------
+# --- what there is ---------------------------------------------------------------------------------------------------
 
 
 def test_named_resources_are_shared_out(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_bar_shows_on_a_terminal_only_when_it_takes_long() -> None:
         seen += os.read(ours, 1000)
     process.terminate()
     process.wait()
-    assert "━".encode() in seen or b"0%" in seen
+    assert b"%" in seen
     done = headway("simulate", "grid", "airsn:5", *FEW)
     assert not done.stderr
 

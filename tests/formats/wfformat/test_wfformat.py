@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 import shlex
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -358,7 +359,7 @@ def test_whatever_is_replaced_in_an_instance_it_is_read_or_refused(
         try:
             for step in steps[:-1]:
                 holder = holder[step]
-            holder[steps[-1]] = new
+            holder[steps[-1]] = deepcopy(new)  # or a list could be put into itself
         except (KeyError, TypeError, IndexError, AttributeError):
             continue
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from headway.live.spec import Spec
 
+_COARSE = 0.02  # seconds by which the clock of a file system may be behind ours
 Looks = tuple[int, int, int, int]  # inode, time of change in ns, size, mode
 
 
@@ -35,7 +36,7 @@ def remove_later(spec: Spec, directory: str, since: float) -> None:
     """The same for a job of which only a time is known that lies before its start: its runner has died."""
     for path in _paths(spec, directory):
         now = _look(path)
-        if now is not None and stat.S_ISREG(now[3]) and now[1] > since * 1e9:
+        if now is not None and stat.S_ISREG(now[3]) and now[1] > (since - _COARSE) * 1e9:
             _remove(path)
 
 

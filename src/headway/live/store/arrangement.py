@@ -46,7 +46,7 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
             )
             if anew:
                 store._run("reset_node", workflow=workflow, job=job)
-                store._run("forget_doubts", workflow=workflow, job=job)
+                store._run("forget_job_doubts", workflow=workflow, job=job)
                 store._run("unspend", workflow=workflow, parent=job)
 
 

@@ -361,7 +361,7 @@ WHERE workflow = :workflow AND job = :job
 UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0, step = begins, not_before = NULL
 WHERE workflow = :workflow AND job = :job
 
--- name: forget_doubts
+-- name: forget_job_doubts
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job
 
 -- When each job was last started; of an attempt that was lost only its lease is known.
