@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.engine.plan import Plan, plan
-from headway.live.store.arrangement import arrange, is_arranged, known, left_out
+from headway.live.store.arrangement import arrange, known
 from headway.live.store.defaults import Defaults, set_defaults
 from headway.live.store.shared import Shared
 from headway.live.store.submission import Submission
@@ -61,10 +61,10 @@ def test_until_a_job_the_rest_is_left_out_and_the_run_ends(place: str) -> None:
     crew.tell(until="b")
     assert crew.to_the_end() == ["a", "b"]
     assert not crew.store.is_under_way(crew.workflow)
-    assert left_out(crew.shared, crew.workflow) == {State.DISABLED: 1, State.WAITING: 1}
-    assert is_arranged(crew.shared, crew.workflow)
+    assert crew.shared.left_out(crew.workflow) == {State.DISABLED: 1, State.WAITING: 1}
+    assert bool(crew.shared.left_out(crew.workflow))
     crew.tell()
-    assert not is_arranged(crew.shared, crew.workflow)
+    assert not bool(crew.shared.left_out(crew.workflow))
     assert crew.to_the_end() == ["c", "d"]
 
 

@@ -79,9 +79,12 @@ def meant(workflow: str, arguments: Sequence[str], format_name: str | None, wish
 def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, Any], retry: bool) -> Choice:
     """What the options say."""
     from headway.live.choice import Choice
-    from headway.live.store.defaults import Defaults
 
-    defaults = Defaults(wishes["retries"], wishes["backoff"], wishes["more_memory"])
+    defaults, given = None, (wishes["retries"], wishes["backoff"], wishes["more_memory"])
+    if given != (None, None, None):
+        from headway.live.store.defaults import Defaults
+
+        defaults = Defaults(*given)
     return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"], defaults)
 
 

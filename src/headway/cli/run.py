@@ -106,17 +106,18 @@ def command(
     from headway.live.read import no_collection
     from headway.live.run import Stops, watched
     from headway.live.session import Session, Wish
-    from headway.live.store import opened
+    from headway.live.store import opened, working
 
     slots = slots or len(os.sched_getaffinity(0))
     named = named_resources(resources)
     with no_collection():
         found = meant(workflow, arguments, format_name, wishes)
         line = watched(home, starter)
-        database = opened(server if server is not None else home.database, sync)
+        place = server if server is not None else home.database
         wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named)
         session = Session(
-            home, database, line, found, arguments, wish, lambda read: chosen(read, arguments, wishes, retry)
+            *(home, working(place, sync), lambda: opened(place, sync), line, found, arguments, wish),
+            lambda read: chosen(read, arguments, wishes, retry),
         )
     display = Display(session.total, session.before.done, session.before.left_out, quiet=as_json)
     if session.rescue is not None:

@@ -13,11 +13,6 @@ from headway.model.messages import Seconds
 from headway.model.states import Kind, State, Step
 
 
-def first_step(rules: Rules) -> Step:
-    """What a node begins with, each time it is tried."""
-    return Step.MAIN if rules.pre is None else Step.PRE
-
-
 def script_of(node: Node) -> Script | None:
     """The script that a node is at, if it is at one."""
     if node.step is Step.PRE:
@@ -157,7 +152,7 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
 
 
 def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
-    node.step = first_step(node.rules)
+    node.step = node.rules.begins
     node.result = node.pre_result = None
     node.parts_left = node.parts_failed = 0
     if node.rules.back_off:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headway.engine.nodes import close, first_step
+from headway.engine.nodes import close
 from headway.engine.progress import Changes, Key, Node, Row, release, settle
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind, State
@@ -230,7 +230,7 @@ def _begin_anew(board: Board, row: Row, changes: Steered) -> None:
     if row.kind < Kind.NODE:
         return
     node = changes.nodes[row.key] = board.node(row)
-    node.step = first_step(node.rules)
+    node.step = node.rules.begins
     node.result = node.pre_result = node.not_before = None
     node.parts_left = node.parts_failed = 0
     for part in board.parts(row):

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
-from headway.engine.plan import UNJUDGED, Known, Plan, plan
-from headway.live.store.arrangement import arrange, is_arranged, known, last_starts, left_out
-from headway.live.store.defaults import Defaults, set_defaults
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
-from headway.model.part import part
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
-NO_DEFAULTS = Defaults()
+if TYPE_CHECKING:  # a run of everything does without
+    from headway.engine.plan import Known, Plan
+    from headway.live.store.defaults import Defaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,15 @@ class Choice:
     since: Sequence[str] = ()
     retry: bool = False
     always: bool = False  # run also what make calls up to date
-    defaults: Defaults = NO_DEFAULTS
+    defaults: Defaults | None = None  # how often jobs are tried that say nothing of it
 
     def planned(
         self, flat: Flat, earlier: Mapping[int, Known] | None = None, started: Mapping[int, float] | None = None
     ) -> Plan:
         """What happens to each job, by how far earlier runs have got with it and when they last started it."""
+        from headway.engine.plan import UNJUDGED, plan
+        from headway.model.part import part
+
         earlier, judged = earlier or {}, UNJUDGED
         if self.is_judged:
             from headway.live.uptodate import Earlier
@@ -54,8 +56,15 @@ class Choice:
 
     def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
-        set_defaults(store, workflow, flat, self.defaults)
-        arranged = is_arranged(store, workflow)
+        if self.defaults is not None:
+            from headway.live.store.defaults import set_defaults
+
+            set_defaults(store, workflow, flat, self.defaults)
+        arranged = bool(store.left_out(workflow))
+        if not (arranged or self.until or self.since or self.is_judged):
+            return
+        from headway.live.store.arrangement import arrange, known, last_starts
+
         if self.until or self.since or self.is_judged:
             started = last_starts(store, workflow) if self.is_judged else {}
             planned = self.planned(flat, known(store, workflow), started)
@@ -76,7 +85,7 @@ class Tally:
 
 
 def tally(store: Shared, workflow: WorkflowId) -> Tally:
-    counts, out = store.counts(workflow), left_out(store, workflow)
+    counts, out = store.counts(workflow), store.left_out(workflow)
     done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     skipped = sum(counts.values()) - done - failed
     failed_out = out.get(State.FAILED, 0)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, began_lines, ended_lines, status_text
 from headway.live.read import write_whole
-from headway.live.store.protocol import Standing, Store
+from headway.live.store.protocol import Store
+from headway.live.store.standing import Standing
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.states import State, Step

@@ -11,15 +11,17 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
 from headway.live.starter import Starter
-from headway.live.store.protocol import Store
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.messages import JobId, WorkflowId
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Working
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ def _dead() -> HeadwayError:
     return HeadwayError("the runner has died.", "Run again: what was done stays done.")
 
 
-def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:
+def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[str, Any]]:
     """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
     return [
         {
@@ -167,7 +169,7 @@ class Bounds:
         return max(self.minimal, self.work)
 
 
-def bounds(store: Store, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+def bounds(store: Working, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
     """The bounds of a run, by the last attempt at each job."""
     taken: dict[object, float] = {}
     attempts = store.attempts(workflow)

@@ -14,7 +14,7 @@ from headway.live.choice import Choice, Tally, tally
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
-from headway.live.store import AnyStore
+from headway.live.store import AnyStore, WorkingStore
 from headway.live.submit import source_of, submitted
 from headway.model.workflow import Workflow
 
@@ -57,7 +57,8 @@ class Session:
     def __init__(
         self,
         home: Home,
-        store: AnyStore,
+        store: WorkingStore,
+        whole: Callable[[], AnyStore],
         line: Line,
         workflow: Workflow,
         arguments: Sequence[str],
@@ -66,6 +67,7 @@ class Session:
     ) -> None:
         self.begun = time.time()
         self._home, self._store, self._line, self._wish = home, store, line, wish
+        self._whole = whole
         self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow, arguments)
         if self.rescue is not None:
             from headway.live.rescue import rescued
@@ -77,6 +79,7 @@ class Session:
             *(home, store, workflow, arguments, wish.order, wish.fresh, self.begun),
             choose=choice.settler(store),
             edited=wish.edited,
+            run_times=self._run_times,
             named=wish.named,
         )
         if wish.retry:
@@ -90,6 +93,11 @@ class Session:
         from headway.live.rescue import rescue_of
 
         return None if self._store.latest(source_of(workflow, arguments)) else rescue_of(workflow)
+
+    def _run_times(self, source: str) -> dict[str, float]:
+        from headway.live.past import run_times
+
+        return run_times(self._whole(), source)
 
     def start(self) -> None:
         """Tells the runner what is wanted."""
@@ -113,7 +121,7 @@ class Session:
         if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
             from headway.live.dagman_files import DagmanFiles
 
-            files = DagmanFiles(self._workflow, self._store, self.number, warn)
+            files = DagmanFiles(self._workflow, self._whole(), self.number, warn)
             files.update()
         for progress in self._line.reports(stops, tell=True):
             if files is not None:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.engine.edited import REFUSE, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
-from headway.live.store.protocol import Store
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
@@ -23,12 +23,15 @@ from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order
 
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Working
+
 BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that ask how long jobs take
 
 
 def submitted(
     home: Home,
-    store: Store,
+    store: Working,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -36,14 +39,18 @@ def submitted(
     now: float,
     choose: Callable[[WorkflowId, Flat], None] | None = None,
     edited: str = REFUSE,
+    run_times: Callable[[str], Mapping[str, float]] | None = None,
     named: Mapping[str, int] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
-    which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed.
+    which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
+    `run_times` how long jobs took in earlier runs of a source.
     """
-    times = _run_times(store, workflow, arguments, order_name)
+    source, times = source_of(workflow, arguments), dict[str, float]()
+    if run_times is not None and order_name in BY_TIMES and store.latest(source) is not None:
+        times.update(run_times(source))
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
     check_resources(flat, named or {})
     with home.submitting():
@@ -63,18 +70,8 @@ def submitted(
     return number, flat
 
 
-def _run_times(store: Store, workflow: Workflow, arguments: Sequence[str], order_name: str) -> Mapping[str, float]:
-    """How long jobs took in earlier runs of the same file, where the order asks for it."""
-    source = source_of(workflow, arguments)
-    if order_name not in BY_TIMES or store.latest(source) is None:
-        return {}
-    from headway.live.past import run_times
-
-    return run_times(store, source)
-
-
 def _carried_over(
-    store: Store,
+    store: Working,
     before: WorkflowId,
     workflow: Workflow,
     arguments: Sequence[str],
@@ -110,7 +107,7 @@ def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
                     )
 
 
-def carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+def carried(store: Working, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
     """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
     if any("{#}" in word for word in command):
         return frozenset()

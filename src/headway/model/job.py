@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from headway.model.states import Step
+
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -96,6 +98,11 @@ class Rules:
     back_off: float = 0.0  # seconds before the first retry; each next one waits twice as long
     more_memory: float = 1.0  # by what its memory grows with each retry
     subdag: str | None = None  # the file of a DAG that runs in this job's place
+
+    @property
+    def begins(self) -> Step:
+        """The first step, each time the job is tried."""
+        return Step.MAIN if self.pre is None else Step.PRE
 
 
 ORDINARY = Resources()

@@ -9,8 +9,7 @@ import traceback
 
 from headway.live.home import Home
 from headway.live.placeholder.runner import Runner, most_files
-from headway.live.store import opened
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store import working
 from headway.model.errors import HeadwayError
 
 
@@ -29,7 +28,7 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, SqliteStore(home.database, sync) if server is None else opened(server), server).run()
+        Runner(home, working(server if server is not None else home.database, sync), server).run()
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

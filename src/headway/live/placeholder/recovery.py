@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
@@ -14,13 +15,15 @@ from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
 from headway.live.spec import Spec
-from headway.live.store.protocol import Store
 from headway.model.messages import Finish, LeaseId, PlaceholderId
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Working
 
 
 def recover(
     home: Home,
-    store: Store,
+    store: Working,
     placeholder: PlaceholderId,
     before: Sequence[PlaceholderId],
     mark: str,
@@ -49,7 +52,7 @@ def recover(
         left.unlink(missing_ok=True)
 
 
-def _remove_halves(store: Store, leases: Sequence[LeaseId]) -> None:
+def _remove_halves(store: Working, leases: Sequence[LeaseId]) -> None:
     """What jobs that were ended have half-written is removed: make, for one, would take it for whole."""
     for lease in leases:
         found = store.lost(lease)

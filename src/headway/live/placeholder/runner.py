@@ -16,6 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
@@ -27,10 +28,12 @@ from headway.live.placeholder.orphans import mark
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
-from headway.live.store.protocol import Store
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Working
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
 SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
@@ -44,7 +47,7 @@ AGAIN = 1.0  # seconds after which something that did not work is tried again
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, store: Store, server: str | None = None) -> None:
+    def __init__(self, home: Home, store: Working, server: str | None = None) -> None:
         self.home = home
         self.store = store
         self.mark = f"{store.id}-{home.identity:x}"

@@ -23,11 +23,6 @@ def last_starts(store: Shared, workflow: WorkflowId) -> dict[int, float]:
     return dict(store._run("last_starts", workflow=workflow))
 
 
-def is_arranged(store: Shared, workflow: WorkflowId) -> bool:
-    """Whether an earlier run left jobs out."""
-    return bool(store._run("left_out", workflow=workflow))
-
-
 def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) -> None:
     """Makes a store ready for a run as planned; None: for one of everything."""
     with store._transaction():
@@ -59,8 +54,3 @@ def _waits(store: Shared, workflow: WorkflowId, flat: Flat) -> Waits:
         elif weak < 2 and state != State.DONE:
             beside[child] = beside.get(child, 0) + 1
     return Waits(counted, beside)
-
-
-def left_out(store: Shared, workflow: WorkflowId) -> dict[State, int]:
-    """How many jobs this run leaves out, by their state."""
-    return {STATES[state]: count for state, count in store._run("left_out", workflow=workflow)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from headway.engine.nodes import first_step
 from headway.live import rules as kept_rules
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
@@ -49,7 +48,7 @@ def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defa
                     "set_rules",
                     workflow=workflow,
                     job=node,
-                    begins=int(first_step(rules)),
+                    begins=int(rules.begins),
                     rules=kept_rules.text(rules),
                     parts=parts,
                     late=late,

@@ -11,8 +11,7 @@ from headway.engine.progress import Changes, Key, Node, Row
 from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.store import migration
-from headway.live.store.claims import Taken
-from headway.live.store.past import Past
+from headway.live.store.claims import Claims, Taken
 from headway.live.store.postgres_server import connected, explained, migrated
 from headway.live.store.shared import row
 from headway.live.store.statements import statements
@@ -29,7 +28,7 @@ _SQL = statements("postgresql")
 _DEADLOCK = "40P01"
 
 
-class PostgresStore(Past):
+class PostgresStore(Claims):
     """Every method is one transaction (READ COMMITTED). Jobs are locked in one order, so nobody waits in a circle.
 
     A connection that broke is an error to whoever uses it then; the next call makes a new one.

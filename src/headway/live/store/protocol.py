@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from headway.engine.ready import Room
@@ -14,31 +13,8 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
     from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.sights import RunningJob, Seen, Span, Submitted
+    from headway.live.store.standing import Event, Standing
     from headway.live.store.submission import Submission
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something out of the ordinary: attempts are the history, these are the exceptions."""
-
-    id: int
-    time: Seconds
-    kind: str  # refused: a result came from a stale lease; reclaimed: a placeholder was silent for too long
-    workflow: WorkflowId | None
-    job: JobId | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Where one job is."""
-
-    job: JobId
-    name: str
-    state: State
-    rank: int
-    waiting_for: int  # parents that are not done
-    attempts: int
 
 
 class Progress(Protocol):
@@ -90,6 +66,9 @@ class Looking(Protocol):
 
     def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
         """Whether each job is done, and what it is: to be compared with an edited file."""
+
+    def left_out(self, workflow: WorkflowId) -> dict[State, int]:
+        """How many jobs the latest run leaves out, by their state."""
 
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs are in each state; milestones left out."""
@@ -214,8 +193,8 @@ class Remembering(Protocol):
         """Gives back the room of what was forgotten."""
 
 
-class Store(Progress, Looking, Steering, Watching, Remembering, Protocol):
-    """The jobs database. `id` is the mark that its jobs carry."""
+class Working(Progress, Looking, Protocol):
+    """The jobs database as those see it who run jobs. `id` is the mark that its jobs carry."""
 
     @property
     def id(self) -> str: ...
@@ -225,3 +204,7 @@ class Store(Progress, Looking, Steering, Watching, Remembering, Protocol):
         """Whether placeholders of other hosts may use it at the same time."""
 
     def close(self) -> None: ...
+
+
+class Store(Working, Steering, Watching, Remembering, Protocol):
+    """The jobs database, all of it."""

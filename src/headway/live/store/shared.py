@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
-from headway.live.store.protocol import Event, Standing
 from headway.live.store.words import kept, said
 from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State, Step
+
+if TYPE_CHECKING:
+    from headway.live.store.standing import Event, Standing
 
 STATES = tuple(State)
 RUNNING = int(State.RUNNING)
@@ -135,10 +137,15 @@ class Shared:
         found = self._run("definitions", workflow=workflow)
         return {said(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
 
+    def left_out(self, workflow: WorkflowId) -> dict[State, int]:
+        return {STATES[state]: count for state, count in self._run("left_out", workflow=workflow)}
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         return {State(state): count for state, count in self._run("counts", workflow=workflow)}
 
     def jobs(self, workflow: WorkflowId) -> list[Standing]:
+        from headway.live.store.standing import Standing
+
         return [
             Standing(job, said(name), STATES[state], rank, waiting_for, attempts)
             for job, name, state, rank, waiting_for, attempts in self._run("jobs", workflow=workflow)
@@ -157,4 +164,6 @@ class Shared:
         ]
 
     def events(self, after: int = 0) -> list[Event]:
+        from headway.live.store.standing import Event
+
         return [Event(*values) for values in self._run("events", after=after)]

@@ -13,8 +13,7 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
-from headway.live.store.claims import Taken
-from headway.live.store.past import Past
+from headway.live.store.claims import Claims, Taken
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated
 from headway.live.store.statements import statements
@@ -30,7 +29,7 @@ _TEXT = {name: statement.text for name, statement in _SQL.items()}
 __all__ = ["SqliteStore", "create"]
 
 
-class SqliteStore(Past):
+class SqliteStore(Claims):
     """Every method is one transaction. Durable means: survives the death of every process (WAL, synchronous NORMAL).
 
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headway.engine.nodes import first_step
 from headway.live import rules as kept_rules
 from headway.live.spec import Spec
 from headway.live.store.words import kept
@@ -197,10 +196,10 @@ class Submission:
                 late = self._flat.late.get(node)
                 filled = job.again or (job.command is not None and "\x02" in job.command)
                 if late is not None or job.parts or filled or kept_rules.has_rules(job.rules):
-                    yield node, int(first_step(job.rules)), kept_rules.text(job.rules), len(job.parts), None, late
+                    yield node, int(job.rules.begins), kept_rules.text(job.rules), len(job.parts), None, late
         for node, entry in enumerate(self._extra, len(self._flat.jobs)):
             rules: Rules = PLAIN if entry.kind is Kind.PART else entry.job.rules
-            yield node, int(first_step(rules)), kept_rules.text(rules), 0, entry.owner, None
+            yield node, int(rules.begins), kept_rules.text(rules), 0, entry.owner, None
 
     def nodes(self) -> Iterator[tuple[object, ...]]:
         """job, first step, rules, parts, owner, late: of every job that is more than a command."""

@@ -1,0 +1,10 @@
+"""The embedded store with all that people ask and say; what runs jobs does without, and need not import it."""
+
+from __future__ import annotations
+
+from headway.live.store.past import Past
+from headway.live.store.sqlite import SqliteStore
+
+
+class WholeSqliteStore(SqliteStore, Past):
+    """Keeps to protocol.Store."""
