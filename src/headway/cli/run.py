@@ -162,7 +162,10 @@ def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     if store is None:
         return beside, None
     if store.startswith(("postgresql://", "postgres://")):
-        return Path(os.environ.get("HEADWAY_HOME") or beside), store
+        from headway.live.home import server_folder
+
+        ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
+        return Path(ours) if ours else server_folder(beside, store), store
     return Path(store.removeprefix("sqlite:///")), None
 
 
