@@ -89,7 +89,7 @@ def command(
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
         place = server if server is not None else folder / "store.db"
-        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, as_json)
+        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, edited, as_json)
     if detach:
         from headway.cli.detach import detached
 
@@ -189,13 +189,12 @@ def size(text: str | None) -> int:
     """Bytes; 0 where nothing is said."""
     if text is None:
         return 0
-    from headway.model.errors import ModelError
     from headway.model.quantities import size as bytes_of
 
     try:
         return bytes_of(text)
-    except ModelError as error:
-        raise click.UsageError(f"--memory {text}: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(f"--memory {text} is not {error}.") from None
 
 
 def _without_secret(url: str) -> str:

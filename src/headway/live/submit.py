@@ -13,6 +13,8 @@ from headway.engine.edited import REFUSE, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
+from headway.live.store import AnyStore
+from headway.live.store.arrangement import known
 from headway.live.store.protocol import Store
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
@@ -28,7 +30,7 @@ BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that 
 
 def submitted(
     home: Home,
-    store: Store,
+    store: AnyStore,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -55,9 +57,12 @@ def submitted(
         else:
             number, digest = earlier
             if digest != submission.digest:
-                done = _carried_over(store, number, workflow, arguments, submission, flat, edited)
+                done = carried_over(store, number, workflow, arguments, submission, flat, edited)
                 submission, flat = submission_of(workflow, arguments, order_name, done, times)
-                number = store.add(submission, now)
+                off, number = disabled(store, number), store.add(submission, now)
+                if off:
+                    places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]
+                    store.steer("disable", number, places)
         if choose is not None:
             choose(number, flat)
     return number, flat
@@ -73,7 +78,7 @@ def _run_times(store: Store, workflow: Workflow, arguments: Sequence[str], order
     return run_times(store, source)
 
 
-def _carried_over(
+def carried_over(
     store: Store,
     before: WorkflowId,
     workflow: Workflow,
@@ -84,9 +89,9 @@ def _carried_over(
 ) -> frozenset[str]:
     """The jobs of an edited workflow that an earlier run has done."""
     if workflow.format == "array":  # another list: lines that are done stay done
-        return carried(store, before, arguments)
+        return _carried(store, before, arguments)
     if edited == REFUSE:
-        raise changed(workflow)
+        raise _changed(workflow)
     if store.open_leases() and store.counts(before).get(State.RUNNING):
         raise HeadwayError(
             f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
@@ -94,6 +99,12 @@ def _carried_over(
     names = flat.dag.names
     kept = still_done(flat.dag, submission.definitions(), store.definitions(before), edited)
     return frozenset(names[node] for node in kept)
+
+
+def disabled(store: AnyStore, workflow: WorkflowId) -> frozenset[str]:
+    """The jobs that their user has disabled, and that stay so when the file is edited."""
+    off = {job for job, one in known(store, workflow).items() if one.off}
+    return frozenset(job.name for job in store.jobs(workflow) if job.job in off) if off else frozenset()
 
 
 def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
@@ -110,14 +121,14 @@ def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
                     )
 
 
-def carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+def _carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
     """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
     if any("{#}" in word for word in command):
         return frozenset()
     return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
 
 
-def changed(workflow: Workflow) -> HeadwayError:
+def _changed(workflow: Workflow) -> HeadwayError:
     return HeadwayError(
         f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
         "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",
