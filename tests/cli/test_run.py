@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.shell import headway
 
 
@@ -246,7 +248,36 @@ def test_an_edited_file_can_keep_what_is_done_or_rerun_what_has_changed(tmp_path
     assert run(path)["attempts"] == 3
 
 
+def test_a_dry_run_tells_what_an_edited_file_would_run_again(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c 'echo A >> ledger'\nmqsub -deps A -l B -c true\nmqsub -l C -c true\n")
+    run(path)
+    path.write_text(path.read_text().replace("echo A", "echo A2") + "mqsub -l D -c true\n")
+    for way, expected in (("keep", "done done done new"), ("rerun", "edited edited done new")):
+        jobs = json.loads(headway("run", str(path), "--dry-run", "--edited", way, "--json").stdout)["jobs"]
+        assert " ".join(job["why"] for job in jobs) == expected
+    assert (tmp_path / "ledger").read_text().split() == ["A"]
+
+
+@pytest.mark.parametrize("way", ["keep", "rerun"])
+def test_what_is_disabled_stays_so_when_the_file_is_edited(tmp_path: Path, way: str) -> None:
+    path = script(tmp_path, "mqsub -l A -c true\nmqsub -deps A -l B -c 'echo B >> ledger'\n")
+    run(path, "--until", "A")
+    headway("disable", "B", "--store", str(tmp_path / ".headway"))
+    path.write_text(path.read_text() + "mqsub -l C -c 'echo C >> ledger'\n")
+    assert headway("run", str(path), "--edited", way).returncode == 3
+    assert (tmp_path / "ledger").read_text().split() == ["C"]
+    headway("enable", "B", "--store", str(tmp_path / ".headway"))
+    run(path)
+    assert (tmp_path / "ledger").read_text().split() == ["C", "B"]
+
+
 # --- what there is ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [("--memory", "lots"), ("--more-memory", "nan"), ("--resource", "gpu")])
+def test_an_amount_that_is_none_is_refused_by_its_option(tmp_path: Path, words: tuple[str, str]) -> None:
+    done = headway("run", str(script(tmp_path, "mqsub -l A -c true\n")), *words)
+    assert done.returncode == 2 and words[0] in done.stderr and "Traceback" not in done.stderr
 
 
 def test_named_resources_are_shared_out(tmp_path: Path) -> None:

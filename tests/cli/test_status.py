@@ -133,6 +133,23 @@ def test_a_name_that_commands_terminals_is_shown_harmlessly(tmp_path: Path, outs
     assert "\x1b" not in headway("status", cwd=tmp_path).stdout
 
 
+def test_a_name_of_two_lines_breaks_no_table(tmp_path: Path, outside: None) -> None:
+    path = tmp_path / "w.py"
+    path.write_text("from headway import Workflow\nw = Workflow('w')\nw.job('two\\nlines', 'true')\n")
+    assert "two lines: never run" in headway("run", str(path), "--dry-run").stdout
+    assert headway("run", str(path)).returncode == 0
+    for words in (["status"], ["history"], ["explain", "two\nlines"]):
+        assert "two lines" in headway(*words, cwd=tmp_path).stdout
+
+
+def test_the_first_line_and_the_groups_count_what_a_run_left_out_alike(tmp_path: Path, outside: None) -> None:
+    path = script(tmp_path, "mqsub -l A -c true\nmqsub -deps A -l B -c true\nmqsub -deps B -l C -c true\n")
+    headway("run", str(path), "--until", "A")
+    found = answer("status", cwd=tmp_path)
+    assert states(found) == {"A": "done", "B": "disabled", "C": "disabled"}
+    assert (found["workflows"][0]["waiting"], found["workflows"][0]["disabled"]) == (0, 2)
+
+
 def test_many_groups_are_cut_short_for_people_and_what_matters_is_kept(tmp_path: Path, outside: None) -> None:
     lines = [f"mqsub -l J{at} -c {'false' if at == 90 else 'true'}" for at in range(100)]
     headway("run", str(script(tmp_path, "\n".join(lines))))

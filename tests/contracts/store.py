@@ -12,7 +12,7 @@ from headway.live.store import opened
 from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, LeaseId, WorkflowId
 from headway.model.states import State
-from tests.contracts.crew import Crew, flow, states
+from tests.contracts.crew import Crew, flow, groups, states
 from tests.contracts.past import PastContract
 
 
@@ -46,6 +46,13 @@ class StoreContract(PastContract):
         crew = Crew.on(place, flow("a", source=odd))
         latest = crew.store.latest(odd)
         assert latest is not None and latest[0] == crew.workflow
+
+    def test_commands_need_not_be_unicode(self, place: str) -> None:
+        odd = "echo caf\udce9 \udcff"
+        crew = Crew.on(place, groups(f"mqsub -l A\udce9 -c '{odd}'\n"))
+        assert crew.take(1) == ["A\udce9"]
+        assert [Spec.read(lease.spec).command for lease in crew.leases.values()] == [odd]
+        assert [job.command for job in crew.store.running()] == [odd]
 
     def test_counts_leave_milestones_out(self, place: str) -> None:
         crew = Crew.on(place, flow("abMc", "aM", "bM", "Mc"))

@@ -33,6 +33,25 @@ def test_a_workflow_runs_and_goes_on_from_the_server(tmp_path: Path, postgres_ur
     assert json.loads(status.stdout)["workflows"][0]["done"] == 2
 
 
+def test_a_run_on_a_server_and_one_here_have_their_own_runners_and_logs(tmp_path: Path, postgres_url: str) -> None:
+    path = flow(tmp_path, "mqsub -l A -c 'echo $WHERE; until test -e go; do sleep 0.02; done'")
+    here, server = {**os.environ, "WHERE": "here"}, {**os.environ, "WHERE": "server"}
+    command = [sys.executable, "-m", "headway", "run", str(path)]
+    runs = [subprocess.Popen(command, env=here), subprocess.Popen([*command, "--store", postgres_url], env=server)]
+    (tmp_path / "go").touch()
+    assert [run.wait(timeout=60) for run in runs] == [0, 0]
+    for place, expected in ((str(tmp_path / ".headway"), "here\n"), (postgres_url, "server\n")):
+        assert headway("logs", "A", "--store", place).stdout == expected
+
+
+def test_a_run_on_a_server_is_watched_and_cancelled(tmp_path: Path, postgres_url: str) -> None:
+    path = flow(tmp_path, "mqsub -l A -c 'sleep 600'")
+    assert headway("run", str(path), "--store", postgres_url, "--detach").returncode == 0
+    watcher = subprocess.Popen([sys.executable, "-m", "headway", "attach", "--store", postgres_url])
+    assert headway("cancel", "--store", postgres_url).returncode == 0
+    assert watcher.wait(timeout=60) in (3, 4)  # it may come when all is over
+
+
 def test_a_sub_dag_is_in_the_same_store_with_the_same_runner(tmp_path: Path, postgres_url: str) -> None:
     head = "SUBMIT-DESCRIPTION sh {\n shell = echo $(JOB) >> ledger\n queue\n}\n"
     (tmp_path / "x.dag").write_text(head + "JOB A sh\nSUBDAG EXTERNAL S inner.dag\nPARENT A CHILD S\n")
@@ -73,7 +92,7 @@ def test_two_folders_share_a_server_and_only_their_own_jobs_run_again_after_a_cr
 
 def _runner(folder: Path) -> int:
     """The process that has the lock of a folder's runner."""
-    lock = (folder / ".headway/lock").stat().st_ino
+    lock = next(folder.glob(".headway/server-*/lock")).stat().st_ino
     for line in Path("/proc/locks").read_text().splitlines():
         words = line.split()
         if words[1] == "FLOCK" and words[5].endswith(f":{lock}"):

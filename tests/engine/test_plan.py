@@ -54,7 +54,7 @@ def test_a_new_workflow_runs_as_a_whole() -> None:
 def test_done_jobs_stay_done_and_begun_ones_run_again() -> None:
     assert reasons(chain("a", "b", "c"), {"a": DONE, "b": Known(State.ELIGIBLE, True)}) == {
         "a": "no: done by an earlier run",
-        "b": "runs: begun before, and not ended",
+        "b": "runs: begun before, and not done",
         "c": "runs: never run",
     }
 

@@ -24,7 +24,6 @@ COMMANDS = {
     "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
     "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
     "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
-    "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
     "status": ("headway.cli.status", "How far it is: groups, counts, running jobs."),
     "explain": ("headway.cli.explain", "Why a job is not running."),
     "enable": ("headway.cli.steer:enable", "Let groups be started again."),
@@ -33,6 +32,7 @@ COMMANDS = {
     "done": ("headway.cli.steer:done", "Call groups done without running them."),
     "redo": ("headway.cli.steer:redo", "Do groups anew, and all that depends on them."),
     "order": ("headway.cli.order", "What runs next: the order of the jobs, and how many are eligible at every step."),
+    "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
     "convert": ("headway.cli.convert", "Write a workflow in another format."),
     "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
     "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),
@@ -87,6 +87,7 @@ def headway() -> None:
     \b
       headway show W                      what it looks like
       headway run W                       run it to its end, here
+      headway status                      how far it is
       headway convert W --to makefile     the same in another format
     """
 

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.options import Command, print_json
+from headway.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from headway.live.choice import Choice
     from headway.model.workflow import Workflow
+
+
+def _number(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Every range has room for what is no number."""
+    if value is not None and value != value:
+        raise click.BadParameter("nan is no number.")
+    return value
 
 
 def _duration(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -47,6 +55,7 @@ _OPTIONS = (
     click.option(
         "--more-memory",
         type=click.FloatRange(min=1, max=1000),
+        callback=_number,
         metavar="FACTOR",
         help="Ask for more memory with each retry.",
     ),
@@ -88,11 +97,11 @@ def chosen(workflow: Workflow, arguments: Sequence[str], wishes: Mapping[str, An
     return Choice(workflow, arguments, wishes["until"], wishes["since"], retry, wishes["always_make"], defaults)
 
 
-def dry_run(choice: Choice, store: Path | str, fresh: bool, json: bool) -> int:
+def dry_run(choice: Choice, store: Path | str, fresh: bool, edited: str, json: bool) -> int:
     """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
     from headway.live.dry_run import dry_run as planned
 
-    flat, plan = planned(choice, store, fresh)
+    flat, plan = planned(choice, store, fresh, edited)
     names = flat.dag.names
     verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
     counts = Counter(verdict.why for _, verdict in verdicts)
@@ -111,7 +120,7 @@ def dry_run(choice: Choice, store: Path | str, fresh: bool, json: bool) -> int:
         print_json({"runs": runs, "counts": {str(why): count for why, count in counts.items()}, "jobs": jobs})
         return 0
     for name, verdict in verdicts:
-        click.echo(f"{'run ' if verdict.runs else 'skip'}  {name}: {verdict.reason}")
+        click.echo(f"{'run ' if verdict.runs else 'skip'}  {one_line(name)}: {verdict.reason}")
     click.echo(f"{runs:,} of {len(verdicts):,} jobs would run.", err=True)
     return 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from headway.cli.options import print_json
-from headway.cli.terminal import harmless
+from headway.cli.terminal import one_line
 from headway.cli.watching import store_options
 
 
@@ -26,6 +26,6 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
     if as_json:
         print_json({"job": job, "state": state, "because": because})
     else:
-        click.echo(harmless(f"{job}: {state}"))
+        click.echo(f"{one_line(job)}: {state}")
         for sentence in because:
             click.echo(f"  {sentence}")

@@ -10,7 +10,7 @@ import click
 from headway.cli.options import run_options
 from headway.cli.table import counted, exit_text
 from headway.cli.terminal import harmless
-from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
+from headway.model.errors import NotFoundError, UsageError, shown
 from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
@@ -39,14 +39,15 @@ def command(
       headway logs align-7 -f
     """
     from headway.live.past import chosen_run, place_of
-    from headway.live.where import found_store
+    from headway.live.where import found_store, server_home
 
     home, database = found_store(store)
-    if home is None:
-        raise HeadwayError(
-            "logs are on the host where a job ran, not in this store.", "headway history tells which host that was."
-        )
     run = chosen_run(database, workflow)
+    home = home or server_home(store, run.directory)
+    if home is None:
+        raise NotFoundError(
+            "its logs are on the computer where it was run, not here.", "headway history tells which that was."
+        )
     place = place_of(database, run, job)
     parts = _processes(database, run, place) if step is None else []
     if parts and number is None:

@@ -57,7 +57,7 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 def store_option(function: Command) -> Command:
     """`--store PLACE`."""
     help = "Where the store is; without it, $HEADWAY_STORE, or .headway in this folder or the nearest above."
-    return click.option("--store", metavar="PLACE", help=help)(function)
+    return click.option("--store", metavar="FOLDER|URL", help=help)(function)
 
 
 def run_options(function: Command) -> Command:

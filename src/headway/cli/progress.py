@@ -29,7 +29,7 @@ class Display:
         if before and not quiet:
             self.say(f"{before:,} of {jobs:,} jobs are done already.")
         if left_out and not quiet:
-            self.say(f"{left_out:,} jobs are left out.")
+            self.say(f"{left_out:,} {'job is' if left_out == 1 else 'jobs are'} left out.")
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -91,6 +91,8 @@ class Display:
         ended, seconds, limits = outcome.tally, outcome.seconds, outcome.bounds
         rest = f", {ended.failed:,} failed" * bool(ended.failed) + f", {ended.skipped:,} not run" * bool(ended.skipped)
         self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
+        if ended.skipped and not ended.failed:
+            self.say("headway status shows what was not run, headway explain JOB tells why.")
         if not self._before and not ended.skipped and limits.best >= _WORTH_TELLING:
             over = 100 * (seconds / limits.best - 1)
             self.say(

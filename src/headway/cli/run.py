@@ -89,7 +89,7 @@ def command(
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
         place = server if server is not None else folder / "store.db"
-        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, as_json)
+        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, edited, as_json)
     if detach:
         from headway.cli.detach import detached
 
@@ -163,7 +163,10 @@ def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     if store is None:
         return beside, None
     if store.startswith(("postgresql://", "postgres://")):
-        return Path(os.environ.get("HEADWAY_HOME") or beside), store
+        from headway.live.home import server_folder
+
+        ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
+        return Path(ours) if ours else server_folder(beside, store), store
     return Path(store.removeprefix("sqlite:///")), None
 
 
@@ -187,13 +190,12 @@ def size(text: str | None) -> int:
     """Bytes; 0 where nothing is said."""
     if text is None:
         return 0
-    from headway.model.errors import ModelError
     from headway.model.quantities import size as bytes_of
 
     try:
         return bytes_of(text)
-    except ModelError as error:
-        raise click.UsageError(f"--memory {text}: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(f"--memory {text} is not {error}.") from None
 
 
 def _without_secret(url: str) -> str:

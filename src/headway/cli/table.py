@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Iterable, Sequence
 
-from headway.cli.terminal import harmless
+from headway.cli.terminal import one_line
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -14,7 +14,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Columns as wide as they must be; a heading that begins with > is of one that stands at the right."""
     right = [heading.startswith(">") for heading in headings]
-    lines = [[heading.removeprefix(">") for heading in headings], *([harmless(cell) for cell in row] for row in rows)]
+    lines = [[heading.removeprefix(">") for heading in headings], *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.cli.terminal import harmless
+from headway.cli.terminal import one_line
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: frozenset[int] = frozenset()) -> list[str]:
     """Lines in columns; numbers stand to the right."""
-    cells = [list(heads), *([harmless(cell).replace("\n", " ") for cell in row] for row in rows)]
+    cells = [list(heads), *([one_line(cell) for cell in row] for row in rows)]
     widths = [max(len(row[at]) for row in cells) for at in range(len(heads))]
     lines = []
     for row in cells:

@@ -28,6 +28,11 @@ def harmless(text: str) -> str:
     return text if text.isprintable() else text.translate(_CONTROL)
 
 
+def one_line(text: str) -> str:
+    """The same on one line, for tables and lists."""
+    return harmless(text).replace("\n", " ")
+
+
 def _on(way: int) -> TextIO:
     return os.fdopen(os.open(os.devnull, way), "w", encoding="utf-8")
 

@@ -14,7 +14,10 @@ def store_options(function: Command) -> Command:
     """`--store PLACE --workflow N|FILE --json`."""
     function = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")(function)
     function = click.option(
-        "--workflow", "wanted", metavar="N|FILE", help="Which workflow of the store; without it, the latest."
+        "--workflow",
+        "wanted",
+        metavar="N|FILE",
+        help="Which workflow, by number or file; without it, the latest (headway runs lists them).",
     )(function)
     return click.option(
         "--store",

@@ -203,7 +203,7 @@ def named(names: Sequence[str]) -> str:
     """Some names, and how many more."""
     some = [unquoted(name) for name in names[:SOME]]
     if len(names) > SOME:
-        return f"{', '.join(some)} and {len(names) - SOME} more"
+        return f"{', '.join(some)} and {len(names) - SOME:,} more"
     return " and ".join([", ".join(some[:-1]), some[-1]]) if len(some) > 1 else "".join(some)
 
 

@@ -21,6 +21,7 @@ class Why(StrEnum):
 
     NEW = "new"
     BEGUN = "begun"
+    EDITED = "edited"
     RETRIED = "retried"
     ASKED = "asked"
     AFTER = "after"
@@ -35,11 +36,12 @@ class Why(StrEnum):
     LEFT_OUT = "left-out"
 
 
-RUNS = frozenset({Why.NEW, Why.BEGUN, Why.RETRIED, Why.ASKED, Why.AFTER, Why.OUTDATED})
+RUNS = frozenset({Why.NEW, Why.BEGUN, Why.EDITED, Why.RETRIED, Why.ASKED, Why.AFTER, Why.OUTDATED})
 _SETTLED = RUNS | {Why.RUNNING, Why.DONE, Why.UP_TO_DATE, Why.TAKEN_AS_DONE}  # no reason for others not to run
 _SENTENCES = {
     Why.NEW: "never run",
-    Why.BEGUN: "begun before, and not ended",
+    Why.BEGUN: "begun before, and not done",
+    Why.EDITED: "done before, but it or what it follows was edited",
     Why.RETRIED: "failed before, and --retry",
     Why.ASKED: "asked for by --from",
     Why.AFTER: "after {}, which runs",
@@ -81,6 +83,7 @@ class Known:
     state: State = State.WAITING
     begun: bool = False  # it was started at least once
     off: bool = False  # its user has disabled it
+    edited: bool = False  # it was done, in a file that has been edited since
 
 
 NEVER = Known()
@@ -225,4 +228,4 @@ class _Planner:
     def plain(self, known: Known) -> Verdict:
         if known.state is State.FAILED:
             return Verdict(Why.RETRIED)
-        return Verdict(Why.BEGUN if known.begun else Why.NEW)
+        return Verdict(Why.EDITED if known.edited else Why.BEGUN if known.begun else Why.NEW)

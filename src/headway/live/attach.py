@@ -9,20 +9,21 @@ from headway.live.home import Home
 from headway.live.past import chosen_run as past_run
 from headway.live.run import Line, Progress, Stops
 from headway.live.store.protocol import Store
-from headway.live.where import found_store
-from headway.model.errors import HeadwayError, NotFoundError
+from headway.live.where import found_store, server_home
+from headway.model.errors import NotFoundError
 from headway.model.messages import WorkflowId
 
 
 def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:
     """The workflow that a command means, and the folder of its runner."""
     home, database = found_store(store)
+    run = past_run(database, workflow)
+    home = home or server_home(store, run.directory)
     if home is None:
-        raise HeadwayError(
-            "a server has no runner of its own to talk to.",
-            "Say --store FOLDER: the .headway beside the workflow that was started here.",
+        raise NotFoundError(
+            f"nobody runs workflow {run.workflow} on this computer.", "Go to the one where headway run was started."
         )
-    return home, database, past_run(database, workflow).workflow
+    return home, database, run.workflow
 
 
 class Attached:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from headway.engine.edited import REFUSE
 from headway.engine.plan import Known, Plan
 from headway.live.choice import Choice
 from headway.live.rescue import rescue_of, rescued
 from headway.live.store import opened
 from headway.live.store.arrangement import known, last_starts
-from headway.live.submit import carried, changed, submission_of
+from headway.live.submit import carried_over, disabled, submission_of
 from headway.model.flatten import Flat
 from headway.model.states import State
 
 DONE = Known(State.DONE, True)
 
 
-def dry_run(choice: Choice, place: Path | str, fresh: bool) -> tuple[Flat, Plan]:
+def dry_run(choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE) -> tuple[Flat, Plan]:
     """The graph of a workflow, and what happens to each job if it is run from the store in a file or on a server."""
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
     if fresh or (isinstance(place, Path) and not place.is_file()):
@@ -29,10 +30,16 @@ def dry_run(choice: Choice, place: Path | str, fresh: bool) -> tuple[Flat, Plan]
         number, digest = earlier
         if digest == submission.digest:
             return flat, choice.planned(flat, known(store, number), last_starts(store, number))
-        if choice.source.format != "array":
-            raise changed(choice.source)
-        done = carried(store, number, choice.arguments)
-        return flat, choice.planned(flat, {node: DONE for node, name in enumerate(flat.dag.names) if name in done})
+        done = carried_over(store, number, choice.source, choice.arguments, submission, flat, edited)
+        off, before = disabled(store, number), store.definitions(number)
+        return flat, choice.planned(
+            flat,
+            {
+                node: DONE if name in done else Known(off=name in off, edited=before[name][0])
+                for node, name in enumerate(flat.dag.names)
+                if name in before
+            },
+        )
     finally:
         store.close()
 

@@ -15,6 +15,15 @@ from headway.model.messages import JobId, PlaceholderId, WorkflowId
 _TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
 
+def server_folder(folder: Path, server: str) -> Path:
+    """Where the runner and logs of a server's store are: apart from other stores, which use the same numbers."""
+    import re
+    from zlib import crc32
+
+    address = re.sub(r"(?<=[?&])password=[^&]*", "", server.partition("://")[2].rpartition("@")[2])
+    return folder / f"server-{crc32(address.encode('utf-8', 'surrogateescape')):08x}"
+
+
 class Home:
     """Where everything of one local store lies."""
 

@@ -79,7 +79,7 @@ class Session:
             *(home, store, workflow, arguments, wish.order, wish.fresh, self.begun),
             choose=choice.settler(store),
             edited=wish.edited,
-            run_times=self._run_times,
+            whole=whole,
             named=wish.named,
         )
         if wish.retry:
@@ -93,11 +93,6 @@ class Session:
         from headway.live.rescue import rescue_of
 
         return None if self._store.latest(source_of(workflow, arguments)) else rescue_of(workflow)
-
-    def _run_times(self, source: str) -> dict[str, float]:
-        from headway.live.past import run_times
-
-        return run_times(self._whole(), source)
 
     def start(self) -> None:
         """Tells the runner what is wanted."""

@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from headway.live.store.words import kept
+
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.model.job import Job, Pairs
 
@@ -53,7 +55,7 @@ class Spec:
 
     def text(self) -> str:
         """As the store keeps it: only the command where that is all."""
-        if self == Spec(self.command) and not self.command.startswith("{") and self.command:
+        if self == Spec(self.command) and not self.command.startswith("{") and kept(self.command) == self.command != "":
             return self.command
         said = {
             "command": self.command,

@@ -24,14 +24,14 @@ from headway.model.workflow import Workflow
 from headway.policies.what_next import order
 
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.store import AnyStore, WorkingStore
 
 BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that ask how long jobs take
 
 
 def submitted(
     home: Home,
-    store: Working,
+    store: WorkingStore,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -39,18 +39,16 @@ def submitted(
     now: float,
     choose: Callable[[WorkflowId, Flat], None] | None = None,
     edited: str = REFUSE,
-    run_times: Callable[[str], Mapping[str, float]] | None = None,
+    whole: Callable[[], AnyStore] | None = None,
     named: Mapping[str, int] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
     which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
-    `run_times` how long jobs took in earlier runs of a source.
+    `whole` is the same store with all that an earlier run may have to tell.
     """
-    source, times = source_of(workflow, arguments), dict[str, float]()
-    if run_times is not None and order_name in BY_TIMES and store.latest(source) is not None:
-        times.update(run_times(source))
+    times = _run_times(store, whole, workflow, arguments, order_name)
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
     check_resources(flat, named or {})
     with home.submitting():
@@ -62,16 +60,35 @@ def submitted(
         else:
             number, digest = earlier
             if digest != submission.digest:
-                done = _carried_over(store, number, workflow, arguments, submission, flat, edited)
+                done = carried_over(store, number, workflow, arguments, submission, flat, edited)
                 submission, flat = submission_of(workflow, arguments, order_name, done, times)
-                number = store.add(submission, now)
+                off, number = disabled(store, number), store.add(submission, now)
+                if off and whole is not None:
+                    places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]
+                    whole().steer("disable", number, places)
         if choose is not None:
             choose(number, flat)
     return number, flat
 
 
-def _carried_over(
-    store: Working,
+def _run_times(
+    store: WorkingStore,
+    whole: Callable[[], AnyStore] | None,
+    workflow: Workflow,
+    arguments: Sequence[str],
+    order_name: str,
+) -> dict[str, float]:
+    """How long jobs took in earlier runs of the same file, where the order asks for it."""
+    source = source_of(workflow, arguments)
+    if whole is None or order_name not in BY_TIMES or store.latest(source) is None:
+        return {}
+    from headway.live.past import run_times
+
+    return run_times(whole(), source)
+
+
+def carried_over(
+    store: WorkingStore,
     before: WorkflowId,
     workflow: Workflow,
     arguments: Sequence[str],
@@ -81,9 +98,9 @@ def _carried_over(
 ) -> frozenset[str]:
     """The jobs of an edited workflow that an earlier run has done."""
     if workflow.format == "array":  # another list: lines that are done stay done
-        return carried(store, before, arguments)
+        return _carried(store, before, arguments)
     if edited == REFUSE:
-        raise changed(workflow)
+        raise _changed(workflow)
     if store.open_leases() and store.counts(before).get(State.RUNNING):
         raise HeadwayError(
             f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
@@ -91,6 +108,14 @@ def _carried_over(
     names = flat.dag.names
     kept = still_done(flat.dag, submission.definitions(), store.definitions(before), edited)
     return frozenset(names[node] for node in kept)
+
+
+def disabled(store: WorkingStore, workflow: WorkflowId) -> frozenset[str]:
+    """The jobs that their user has disabled, and that stay so when the file is edited."""
+    from headway.live.store.arrangement import known
+
+    off = {job for job, one in known(store, workflow).items() if one.off}
+    return frozenset(job.name for job in store.jobs(workflow) if job.job in off) if off else frozenset()
 
 
 def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
@@ -107,14 +132,14 @@ def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
                     )
 
 
-def carried(store: Working, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+def _carried(store: WorkingStore, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
     """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
     if any("{#}" in word for word in command):
         return frozenset()
     return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
 
 
-def changed(workflow: Workflow) -> HeadwayError:
+def _changed(workflow: Workflow) -> HeadwayError:
     return HeadwayError(
         f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
         "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",

@@ -29,6 +29,14 @@ def found_store(option: str | None = None) -> tuple[Home | None, Store]:
     return Home(folder), opened(folder / _FILE)
 
 
+def server_home(option: str | None, directory: str) -> Home | None:
+    """The folder of a server's store beside a workflow, if that was run on this computer."""
+    from headway.live.home import Home, server_folder
+
+    folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
+    return Home(folder) if folder.is_dir() else None
+
+
 def _given(place: str) -> Path:
     """The folder that a user means: it, the folder beside a workflow, or the one that a store's file is in."""
     path = Path(place)

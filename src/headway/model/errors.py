@@ -13,7 +13,15 @@ def shown(word: str) -> str:
 def unquoted(word: str) -> str:
     """The same without quotes, for where the sentence around it sets the word apart."""
     cut = word if len(word) <= SHOWN else word[: SHOWN - 1] + "…"
-    return cut if cut.isprintable() else "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cut)
+    return cut if cut.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in cut)
+
+
+def _escaped(character: str) -> str:
+    """A character that cannot be printed; a byte that was no UTF-8 is that byte again."""
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        code &= 0xFF
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 class HeadwayError(Exception):

@@ -54,7 +54,7 @@ SELECT job, name FROM specs WHERE workflow = :workflow ORDER BY job
 SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
 
 -- name: state_counts
-SELECT workflow, CASE WHEN off & 1 = 1 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
+SELECT workflow, CASE WHEN off <> 0 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
 WHERE kind NOT IN (1, 3) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
 GROUP BY workflow, seen
 
