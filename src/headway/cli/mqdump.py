@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from headway.cli.service import serve
 from headway.model.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
@@ -37,27 +38,18 @@ _WORDS = {"waiting": "Not started", "eligible": "Not started", "later": "Not sta
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """The `mqdump` command: exits 0 at its end, 1 failed inside, 2 bad usage, 4 no store."""
-    from headway.cli.terminal import prepare
+    serve("mqdump", _HELP, words, browse)
 
-    given = sys.argv[1:] if words is None else list(words)
-    prepare()
-    if given in (["-h"], ["-help"], ["--help"]):
-        sys.stdout.write(_HELP)
-        sys.exit(0)
-    try:
-        if len(given) > 1:
-            raise UsageError("one store, or none.", "Usage: mqdump [STORE]")
-        from headway.live.services import chosen
-        from headway.live.where import found_store
 
-        home, store = found_store(given[0] if given else None)
-        Browser(home, store, chosen(store, None)).run()
-    except HeadwayError as error:
-        print(f"mqdump: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, BrokenPipeError):
-        sys.exit(130)
-    sys.exit(0)
+def browse(words: Sequence[str]) -> None:
+    """Shows the latest workflow of a store, and does what is typed."""
+    if len(words) > 1:
+        raise UsageError("one store, or none.", "Usage: mqdump [STORE]")
+    from headway.live.services import chosen
+    from headway.live.where import found_store
+
+    home, store = found_store(words[0] if words else None)
+    Browser(home, store, chosen(store, None)).run()
 
 
 class Browser:

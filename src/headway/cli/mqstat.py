@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from typing import NoReturn
 
-from headway.model.errors import HeadwayError
+from headway.cli.service import serve
+from headway.model.errors import UsageError
 
 _HELP = """\
 Usage: mqstat [STORE]
@@ -19,29 +19,15 @@ The store is STORE (a folder or a URL), HEADWAY_STORE, or the nearest .headway h
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """The `mqstat` command: exits 0 listed, 1 failed inside, 2 bad usage, 4 no store."""
-    from headway.cli.terminal import prepare
+    serve("mqstat", _HELP, words, show)
 
-    given = sys.argv[1:] if words is None else list(words)
-    prepare()
-    if given in (["-h"], ["-help"], ["--help"]):
-        sys.stdout.write(_HELP)
-        sys.exit(0)
-    try:
-        if len(given) > 1:
-            raise HeadwayError("one store, or none.", "Usage: mqstat [STORE]")
-        for line in listed(given[0] if given else None):
-            print(line)
-        sys.stdout.flush()
-    except HeadwayError as error:
-        print(f"mqstat: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)
-    except (OSError, KeyboardInterrupt) as error:
-        print(f"mqstat: {getattr(error, 'strerror', None) or 'interrupted'}.", file=sys.stderr)
-        sys.exit(1)
-    sys.exit(0)
+
+def show(words: Sequence[str]) -> None:
+    """Prints the table."""
+    if len(words) > 1:
+        raise UsageError("one store, or none.", "Usage: mqstat [STORE]")
+    for line in listed(words[0] if words else None):
+        print(line)
 
 
 def listed(place: str | None) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
+from headway.cli.service import serve
+from headway.model.errors import NotFoundError, UsageError, shown
 
 _HELP = """\
 Usage: mqstatus [id=LEASE] [status=]TEXT...
@@ -24,26 +24,7 @@ _READY = ("2", "ready", "provisioning_complete")
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """The `mqstatus` command: exits 0 said, 1 failed inside, 2 bad usage, 4 no such job."""
-    given = sys.argv[1:] if words is None else list(words)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
-    if given in (["-h"], ["-help"], ["--help"]):
-        sys.stdout.write(_HELP)
-        sys.exit(0)
-    try:
-        say(given, os.environ)
-    except HeadwayError as error:
-        _fail(f"mqstatus: {error}", error.exit_code)
-    except OSError as error:
-        _fail(f"mqstatus: {error.strerror or error}.", 1)
-    except KeyboardInterrupt:
-        _fail("mqstatus: interrupted.", 130)
-    sys.exit(0)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    print(message, file=sys.stderr)
-    sys.exit(code)
+    serve("mqstatus", _HELP, words, lambda given: say(given, os.environ))
 
 
 def say(words: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from headway.cli.service import serve
 from headway.formats.mqsub import USAGE, Call, add_call, label_of, parse_call, words_of
 from headway.model.errors import HeadwayError, InputError, UsageError
 
@@ -36,29 +36,7 @@ Jobs are added to the script of mqsub lines that the environment variable {SUBMI
 
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """The `mqsub` command: exits 0 submitted, 1 failed inside, 2 bad usage or bad input."""
-    given = sys.argv[1:] if words is None else list(words)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
-    if given in (["-h"], ["-help"], ["--help"]):
-        sys.stdout.write(_HELP)
-        sys.exit(0)
-    try:
-        print(submitted(given))
-        sys.stdout.flush()
-    except InputError as error:
-        _fail(str(error), 2)
-    except HeadwayError as error:
-        _fail(f"mqsub: {error}", error.exit_code)
-    except OSError as error:
-        _fail(f"mqsub: {error.strerror or error}.", 1)
-    except KeyboardInterrupt:
-        _fail("mqsub: interrupted.", 130)
-    sys.exit(0)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    print(message, file=sys.stderr)
-    sys.exit(code)
+    serve("mqsub", _HELP, words, lambda given: print(submitted(given)))
 
 
 def submitted(words: Sequence[str]) -> str:
