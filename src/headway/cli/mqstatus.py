@@ -16,7 +16,7 @@ Usage: mqstatus [id=LEASE] [status=]TEXT...
 Called by a job while it runs: say how it is. The last word is shown by mqstat and headway status.
 Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job.
 
-A DAGMan PROVISIONER node that says ProvisionerState=2 is ready, and the rest of the workflow starts.
+A DAGMan PROVISIONER node that says ready, or ProvisionerState=2, lets the rest of the workflow start.
 """
 _LONGEST = 18  # digits of a number that every database knows
 _READY = ("2", "ready", "provisioning_complete")
@@ -101,6 +101,8 @@ def _told(words: Sequence[str]) -> tuple[str, str]:
 
 
 def _is_ready(words: Sequence[str]) -> bool:
+    if list(words) in (["ready"], ["status=ready"]):
+        return True
     pairs = (word.partition("=") for word in words)
     return any(key.lower() == "provisionerstate" and value.lower() in _READY for key, _, value in pairs)
 
