@@ -48,6 +48,7 @@ from headway.cli.options import order_option, print_json, workflow_arguments
 )
 @click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
+@click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @choosing_options
 def command(
@@ -65,6 +66,7 @@ def command(
     edited: str,
     detach: bool,
     sync: str,
+    place: str | None,
     as_json: bool,
     **wishes: Any,
 ) -> int:
@@ -88,8 +90,8 @@ def command(
     folder, server = place_of_run(store, workflow)
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
-        place = server if server is not None else folder / "store.db"
-        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, as_json)
+        database_place = server if server is not None else folder / "store.db"
+        return dry_run(chosen(found, arguments, wishes, retry), database_place, fresh, as_json)
     if detach:
         from headway.cli.detach import detached
 
@@ -114,7 +116,7 @@ def command(
         found = meant(workflow, arguments, format_name, wishes)
         line = watched(home, starter)
         database = opened(server if server is not None else home.database, sync)
-        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named)
+        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named, place)
         session = Session(
             home, database, line, found, arguments, wish, lambda read: chosen(read, arguments, wishes, retry)
         )

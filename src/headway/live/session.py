@@ -15,7 +15,11 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
 from headway.live.store import AnyStore
+from headway.live.store.protocol import Store
+from headway.live.store.sights import sub_dag_mark
 from headway.live.submit import source_of, submitted
+from headway.model.messages import JobId, WorkflowId
+from headway.model.states import Step
 from headway.model.workflow import Workflow
 
 
@@ -31,6 +35,7 @@ class Wish:
     edited: str = REFUSE
     memory: int = 0  # bytes; 0: all of the machine's
     named: Mapping[str, int] = field(default_factory=dict)
+    place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,16 @@ class Outcome:
         return 0 if not self.tally.failed and not self.tally.skipped else 3
 
 
+def sub_dag(store: Store, place: str) -> str:
+    """What a sub-DAG is known by beside its file: the job whose place it has, and how often that was done.
+
+    A job that is done anew runs its sub-DAG from the beginning; one that has not come to its end goes on with it.
+    """
+    workflow, _, job = place.partition(".")
+    runs = store.history(WorkflowId(int(workflow)), JobId(int(job)))
+    return sub_dag_mark(place, sum(run.step is Step.MAIN and run.exit_code == 0 for run in runs))
+
+
 class Session:
     """A workflow in its store, ready to be run."""
 
@@ -66,7 +81,9 @@ class Session:
     ) -> None:
         self.begun = time.time()
         self._home, self._store, self._line, self._wish = home, store, line, wish
-        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow, arguments)
+        if wish.place is not None:
+            arguments = [*arguments, sub_dag(store, wish.place)]
+        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
         if self.rescue is not None:
             from headway.live.rescue import rescued
 
@@ -85,11 +102,13 @@ class Session:
         self.before = tally(store, self.number)
         self.total = sum(store.counts(self.number).values()) - self.before.left_out
 
-    def _rescue(self, workflow: Workflow, arguments: Sequence[str]) -> Path | None:
+    def _rescue(self, workflow: Workflow) -> Path | None:
         """The rescue file to begin from: only for a DAG that the store does not know."""
         from headway.live.rescue import rescue_of
 
-        return None if self._store.latest(source_of(workflow, arguments)) else rescue_of(workflow)
+        file = source_of(workflow, ())
+        known = any(one.source == file or one.source.startswith(f"{file} ") for one in self._store.workflows())
+        return None if known else rescue_of(workflow)
 
     def start(self) -> None:
         """Tells the runner what is wanted."""

@@ -14,6 +14,7 @@ from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.store.protocol import Store
+from headway.live.store.sights import is_sub_dag
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
@@ -66,7 +67,7 @@ def submitted(
 def _run_times(store: Store, workflow: Workflow, arguments: Sequence[str], order_name: str) -> Mapping[str, float]:
     """How long jobs took in earlier runs of the same file, where the order asks for it."""
     source = source_of(workflow, arguments)
-    if order_name not in BY_TIMES or store.latest(source) is None:
+    if order_name not in BY_TIMES or (store.latest(source) is None and not is_sub_dag(source)):
         return {}
     from headway.live.past import run_times
 

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import State
+
+_PLACE = re.compile(r" @\d+\.\d+\.\d+$")
+
+
+def sub_dag_mark(place: str, done: int) -> str:
+    """What the source of a sub-DAG ends with: whose place it has, WORKFLOW.JOB, and how often that was done before."""
+    return f"@{place}.{done}"
+
+
+def is_sub_dag(source: str) -> bool:
+    """Whether a workflow runs in place of a job of another."""
+    return _PLACE.search(source) is not None
+
+
+def without_place(source: str) -> str:
+    """A source by its file and arguments, wherever it is run."""
+    return _PLACE.sub("", source)
 
 
 @dataclass(frozen=True, slots=True)
