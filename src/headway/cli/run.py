@@ -131,7 +131,7 @@ def command(
         begun(home, session.number)
     for progress in session.reports(stops, display.say):
         display.show(progress)
-    outcome = session.outcome()
+    outcome = session.outcome
     display.end(outcome, slots)
     if as_json:
         print_json(

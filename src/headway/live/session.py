@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -133,16 +134,13 @@ class Session:
             from headway.live.dagman_files import DagmanFiles
 
             files = DagmanFiles(self._workflow, self._store, self.number, warn)
-            files.update()
-        for progress in self._line.reports(stops, tell=True):
-            if files is not None:
-                files.update()
-            yield progress
+        yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
         if files is not None:
-            files.update(ended=True, code=self.outcome().exit_code)
+            files.end(self.outcome.exit_code)
 
+    @cached_property
     def outcome(self) -> Outcome:
-        """How it ended, by what the store says."""
+        """How it ended, by what the store says; to be asked when it has."""
         store, number = self._store, self.number
         ended = tally(store, number)
         rescue = None
