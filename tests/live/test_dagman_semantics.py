@@ -316,6 +316,14 @@ def test_a_sub_dag_is_run_as_often_as_its_node_is(tmp_path: Path) -> None:
     assert dag.ledger[8:] == ["I", "post"]
 
 
+def test_a_sub_dag_of_itself_is_refused_when_it_comes_to_that(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
+    (tmp_path / "inner.dag").write_text("SUBDAG EXTERNAL T x.dag\n")
+    dag.run(code=3)
+    logs = [path.read_text() for path in (tmp_path / ".headway/logs").rglob("*.log")]
+    assert any("x.dag is a sub-DAG of itself" in log for log in logs)
+
+
 def test_a_sub_dag_that_is_written_anew_for_a_retry_is_run_as_it_is_then(tmp_path: Path) -> None:
     dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\nSCRIPT PRE S make $RETRY\nRETRY S 1\n")
     (tmp_path / "head").write_text(HEAD)

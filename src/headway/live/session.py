@@ -17,8 +17,9 @@ from headway.live.home import Home
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
 from headway.live.store import AnyStore
 from headway.live.store.protocol import Store
-from headway.live.store.sights import sub_dag_mark
+from headway.live.store.sights import above, sub_dag_mark, without_place
 from headway.live.submit import source_of, submitted
+from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Step
 from headway.model.workflow import Workflow
@@ -57,12 +58,20 @@ class Outcome:
         return 0 if not self.tally.failed and not self.tally.skipped else 3
 
 
-def sub_dag(store: Store, place: str) -> str:
+def sub_dag(store: Store, dag: Workflow, place: str) -> str:
     """What a sub-DAG is known by beside its file: the job whose place it has, and how often that was done.
 
     A job that is done anew runs its sub-DAG from the beginning; one that has not come to its end goes on with it.
     """
     workflow, _, job = place.partition(".")
+    sources = {one.id: one.source for one in store.workflows()}
+    outer: WorkflowId | None = WorkflowId(int(workflow))
+    while outer in sources:
+        if without_place(sources[outer]) == source_of(dag, ()):
+            raise HeadwayError(
+                f"{dag.source} is a sub-DAG of itself, which would never end.", "Give the sub-DAG a file of its own."
+            )
+        outer = above(sources[outer])
     runs = store.history(WorkflowId(int(workflow)), JobId(int(job)))
     return sub_dag_mark(place, sum(run.step is Step.MAIN and run.exit_code == 0 for run in runs))
 
@@ -83,7 +92,7 @@ class Session:
         self.begun = time.time()
         self._home, self._store, self._line, self._wish = home, store, line, wish
         if wish.place is not None:
-            arguments = [*arguments, sub_dag(store, wish.place)]
+            arguments = [*arguments, sub_dag(store, workflow, wish.place)]
         self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
         if self.rescue is not None:
             from headway.live.rescue import rescued

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import State
 
-_PLACE = re.compile(r" @\d+\.\d+\.\d+$")
+_PLACE = re.compile(r" @(\d+)\.\d+\.\d+$")
 
 
 def sub_dag_mark(place: str, done: int) -> str:
@@ -19,6 +19,12 @@ def sub_dag_mark(place: str, done: int) -> str:
 def is_sub_dag(source: str) -> bool:
     """Whether a workflow runs in place of a job of another."""
     return _PLACE.search(source) is not None
+
+
+def above(source: str) -> WorkflowId | None:
+    """The workflow that a sub-DAG is part of."""
+    found = _PLACE.search(source)
+    return None if found is None else WorkflowId(int(found[1]))
 
 
 def without_place(source: str) -> str:
