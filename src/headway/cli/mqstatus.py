@@ -66,7 +66,7 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
 
         is_held = say_quickly(file, store, int(lease), said)
     else:
-        is_held = _said(place, store, int(lease), said, ready)
+        is_held = _said(place, environment.get("HEADWAY_HOME"), store, int(lease), said, ready)
     if not is_held:
         raise NotFoundError(
             f"no job of {shown(place)} has the lease {shown(lease)} now.",
@@ -74,7 +74,7 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
         )
 
 
-def _said(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
+def _said(place: str, folder: str | None, mark: str, lease: int, said: str, ready: bool) -> bool:
     """The same through a whole store, which a server is, and which a provisioner needs that is ready."""
     from headway.live.where import found_store
     from headway.model.messages import LeaseId
@@ -82,9 +82,12 @@ def _said(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
     home, store = found_store(place)
     is_held = mark in ("", store.id) and store.say(LeaseId(lease), said)
     if is_held and ready and store.ready(LeaseId(lease)):
+        from pathlib import Path
+
+        from headway.live.home import Home
         from headway.live.services import tell_runner
 
-        tell_runner(home)
+        tell_runner(home or (Home(Path(folder)) if folder else None))  # a server cannot tell it
     return is_held
 
 
