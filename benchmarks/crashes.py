@@ -4,7 +4,8 @@
 
 Each round is a new store with a layered workflow whose jobs write to a ledger, some of them with their environment
 cleared or in a session of their own. It is started and killed five times, then left alone; then ledger and store are
-compared. Exits 1 if anything was wrong.
+compared. Exits 1 if anything was wrong. Every third round is a DAG with scripts, nodes of several processes, a service,
+a retry and sub-DAGs, nested twice.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.live.ledger import Site
+from tests.live.ledger_of_dag import DagSite
 
 KILLS = 5  # in a round
 
@@ -35,9 +37,10 @@ def main() -> int:
         kills = jobs = reruns = violations = 0
         while kills < options.kills / 3:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                site = Site(Path(folder), layers=5, width=5)
+                is_dag = kills % (3 * KILLS) == 2 * KILLS
+                site = DagSite(Path(folder)) if is_dag else Site(Path(folder), layers=5, width=5)
                 for _ in range(KILLS):
-                    site.crash(rng, victims, longest=0.8)
+                    site.crash(rng, victims, longest=1.5 if is_dag else 0.8)
                 site.finish()
                 found = site.violations()
                 reruns += site.reruns()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.live.ledger import SLOTS, Site, is_alive, kill, until
+from tests.live.ledger_of_dag import DagSite
 
 # Where a process dies, and at which passage: in `headway run` in the first line, then in the runner, or in either.
 POINTS = (
@@ -42,6 +43,29 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path, victims: str) -> N
     site, rng = Site(tmp_path), random.Random(victims)
     for _ in range(4):
         site.crash(rng, victims)
+    site.finish()
+    assert site.violations() == []
+
+
+DAG_POINTS = (
+    *("spawn.before:9", "spawn.after:14", "reap.before-spool:8", "reap.after-spool:5", "reap.after-spool:12"),
+    *("exchange.before:11", "exchange.after:9", "commit.before:12", "commit.after:8"),
+)
+
+
+@pytest.mark.parametrize("point", DAG_POINTS)
+def test_a_kill_in_a_dag_with_scripts_processes_and_sub_dags_loses_nothing(tmp_path: Path, point: str) -> None:
+    site = DagSite(tmp_path)
+    assert site.fail_at(point), f"nobody came by {point}"
+    site.finish()
+    assert site.violations() == []
+
+
+@pytest.mark.parametrize("victims", ["client", "runner", "both"])
+def test_kills_at_random_moments_of_such_a_dag_lose_nothing(tmp_path: Path, victims: str) -> None:
+    site, rng = DagSite(tmp_path), random.Random(victims)
+    for _ in range(3):
+        site.crash(rng, victims, longest=1.5)
     site.finish()
     assert site.violations() == []
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+from tests.live.ledger import until
 from tests.shell import headway
 
 # Every node writes its name into the ledger and then does what its variable `do` says.
@@ -193,6 +197,12 @@ def test_a_provisioner_runs_before_the_rest(tmp_path: Path) -> None:
     assert dag.ledger[:2] == ["P", "ready"]
 
 
+def test_a_provisioner_that_says_it_is_ready_runs_beside_the_rest(tmp_path: Path) -> None:
+    act = f"{sys.executable} -m headway.cli.mqstatus ready; until test -e over; do sleep 0.02; done"
+    dag = Dag(tmp_path, f'JOB A sh\nVARS A do="touch over"\nPROVISIONER P sh\nVARS P do="{act}"\n')
+    assert dag.run()["failed"] == 0 and dag.ledger == ["P", "A"]
+
+
 def test_nothing_runs_after_a_provisioner_that_fails(tmp_path: Path) -> None:
     dag = Dag(tmp_path, 'JOB A sh\nJOB B sh\nPROVISIONER P sh\nVARS P do="exit 1"\nFINAL F sh\n')
     found = dag.run(code=3)
@@ -286,6 +296,65 @@ def test_a_sub_dag_that_fails_is_retried_from_where_it_stopped(tmp_path: Path) -
     )
     assert dag.run()["done"] == 1
     assert dag.ledger == ["I", "J", "J"]
+
+
+def test_a_sub_dag_is_run_as_often_as_its_node_is(tmp_path: Path) -> None:
+    dag = Dag(
+        tmp_path,
+        "SUBDAG EXTERNAL S inner.dag\nSUBDAG EXTERNAL T inner.dag\nPARENT S CHILD T\nSCRIPT POST T post\nRETRY T 1\n",
+    )
+    (tmp_path / "inner.dag").write_text(HEAD + "JOB I sh\n")
+    dag.script("post", "test -e once || { touch once; exit 1; }")
+    assert dag.run()["done"] == 2
+    assert dag.ledger == ["I", "I", "post", "I", "post"]
+    dag.run("--fresh")
+    assert dag.ledger[5:] == ["I", "I", "post"]
+    assert (
+        headway("redo", "T", "--store", str(tmp_path / ".headway")).returncode == 0
+    )  # of the DAG, not of its sub-DAGs
+    dag.run()
+    assert dag.ledger[8:] == ["I", "post"]
+
+
+def test_a_sub_dag_of_itself_is_refused_when_it_comes_to_that(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
+    (tmp_path / "inner.dag").write_text("SUBDAG EXTERNAL T x.dag\n")
+    dag.run(code=3)
+    logs = [path.read_text() for path in (tmp_path / ".headway/logs").rglob("*.log")]
+    assert any("x.dag is a sub-DAG of itself" in log for log in logs)
+
+
+def test_a_sub_dag_that_is_written_anew_for_a_retry_is_run_as_it_is_then(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\nSCRIPT PRE S make $RETRY\nRETRY S 1\n")
+    (tmp_path / "head").write_text(HEAD)
+    dag.script("make", "cp head inner.dag; printf 'JOB I%s sh\\nVARS I%s do=\"test %s = 1\"\\n' $1 $1 $1 >> inner.dag")
+    assert dag.run()["done"] == 1
+    assert dag.ledger == ["make 0", "I0", "make 1", "I1"]
+
+
+def test_a_sub_dag_has_the_named_resources_of_the_whole(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
+    (tmp_path / "inner.dag").write_text("JOB I i.sub\n")
+    (tmp_path / "i.sub").write_text("shell = echo I >> ledger\nrequest_gpus = 1\nqueue\n")
+    assert dag.run("--resource", "gpus=1")["done"] == 1 and dag.ledger == ["I"]
+
+
+def test_a_stop_reaches_sub_dags_which_go_on_another_time(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\nJOB B sh\nPARENT S CHILD B\n")
+    (tmp_path / "inner.dag").write_text(HEAD + "SUBDAG EXTERNAL T innermost.dag\n")
+    (tmp_path / "innermost.dag").write_text(
+        HEAD + 'JOB I sh\nVARS I do="until test -e go; do sleep 0.02; done"\nJOB J sh\nPARENT I CHILD J\n'
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "headway", "run", str(dag.path), "--slots", "2"], stderr=subprocess.PIPE, text=True
+    )
+    until(lambda: dag.ledger == ["I"])
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None and "stopping" in process.stderr.readline()
+    (tmp_path / "go").touch()
+    process.communicate()
+    assert process.returncode == 3 and dag.ledger == ["I"]
+    assert dag.run()["failed"] == 0 and dag.ledger == ["I", "J", "B"]
 
 
 def test_what_a_sub_dag_returns_is_its_nodes_exit_code(tmp_path: Path) -> None:

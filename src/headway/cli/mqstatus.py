@@ -16,7 +16,7 @@ Usage: mqstatus [id=LEASE] [status=]TEXT...
 Called by a job while it runs: say how it is. The last word is shown by mqstat and headway status.
 Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job.
 
-A DAGMan PROVISIONER node that says ProvisionerState=2 is ready, and the rest of the workflow starts.
+A DAGMan PROVISIONER node that says ready, or ProvisionerState=2, lets the rest of the workflow start.
 """
 _LONGEST = 18  # digits of a number that every database knows
 _READY = ("2", "ready", "provisioning_complete")
@@ -47,7 +47,7 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
 
         is_held = say_quickly(file, store, int(lease), said)
     else:
-        is_held = _said(place, store, int(lease), said, ready)
+        is_held = _said(place, environment.get("HEADWAY_HOME"), store, int(lease), said, ready)
     if not is_held:
         raise NotFoundError(
             f"no job of {shown(place)} has the lease {shown(lease)} now.",
@@ -55,7 +55,7 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
         )
 
 
-def _said(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
+def _said(place: str, folder: str | None, mark: str, lease: int, said: str, ready: bool) -> bool:
     """The same through a whole store, which a server is, and which a provisioner needs that is ready."""
     from headway.live.where import found_store
     from headway.model.messages import LeaseId
@@ -63,9 +63,12 @@ def _said(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
     home, store = found_store(place)
     is_held = mark in ("", store.id) and store.say(LeaseId(lease), said)
     if is_held and ready and store.ready(LeaseId(lease)):
+        from pathlib import Path
+
+        from headway.live.home import Home
         from headway.live.services import tell_runner
 
-        tell_runner(home)
+        tell_runner(home or (Home(Path(folder)) if folder else None))  # a server cannot tell it
     return is_held
 
 
@@ -82,6 +85,8 @@ def _told(words: Sequence[str]) -> tuple[str, str]:
 
 
 def _is_ready(words: Sequence[str]) -> bool:
+    if list(words) in (["ready"], ["status=ready"]):
+        return True
     pairs = (word.partition("=") for word in words)
     return any(key.lower() == "provisionerstate" and value.lower() in _READY for key, _, value in pairs)
 

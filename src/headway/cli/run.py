@@ -48,6 +48,7 @@ from headway.cli.options import order_option, print_json, workflow_arguments
 )
 @click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
+@click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @choosing_options
 def command(
@@ -65,6 +66,7 @@ def command(
     edited: str,
     detach: bool,
     sync: str,
+    place: str | None,
     as_json: bool,
     **wishes: Any,
 ) -> int:
@@ -88,8 +90,8 @@ def command(
     folder, server = place_of_run(store, workflow)
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
-        place = server if server is not None else folder / "store.db"
-        return dry_run(chosen(found, arguments, wishes, retry), place, fresh, edited, as_json)
+        base = server if server is not None else folder / "store.db"
+        return dry_run(chosen(found, arguments, wishes, retry), base, fresh, edited, as_json)
     if detach:
         from headway.cli.detach import detached
 
@@ -113,10 +115,10 @@ def command(
     with no_collection():
         found = meant(workflow, arguments, format_name, wishes)
         line = watched(home, starter)
-        place = server if server is not None else home.database
-        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named)
+        base = server if server is not None else home.database
+        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named, place)
         session = Session(
-            *(home, working(place, sync), lambda: opened(place, sync), line, found, arguments, wish),
+            *(home, working(base, sync), lambda: opened(base, sync), line, found, arguments, wish),
             lambda read: chosen(read, arguments, wishes, retry),
         )
     display = Display(session.total, session.before.done, session.before.left_out, quiet=as_json)
@@ -130,7 +132,7 @@ def command(
         begun(home, session.number)
     for progress in session.reports(stops, display.say):
         display.show(progress)
-    outcome = session.outcome()
+    outcome = session.outcome
     display.end(outcome, slots)
     if as_json:
         print_json(

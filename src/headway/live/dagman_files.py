@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, began_lines, ended_lines, status_text
+from headway.engine.nodes import tolerated
+from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, Tries, status_text
 from headway.live.read import write_whole
 from headway.live.store.protocol import Store
+from headway.live.store.records import Attempt
 from headway.live.store.standing import Standing
 from headway.model.errors import HeadwayError
-from headway.model.messages import LeaseId, WorkflowId
-from headway.model.states import State, Step
+from headway.model.messages import JobId, WorkflowId
+from headway.model.states import Kind, State, Step
 from headway.model.workflow import Workflow
 
 _STATUS = {
@@ -27,6 +30,7 @@ _STATUS = {
 _STEPS = {Step.PRE: "PRE_SCRIPT", Step.POST: "POST_SCRIPT", Step.MAIN: "JOB"}
 _AT = {Step.PRE: NodeStatus.PRERUN, Step.POST: NodeStatus.POSTRUN, Step.MAIN: NodeStatus.SUBMITTED}
 _PACE = 1.0  # seconds between two looks at the store
+_SHARE = 20  # and never more than one in so many seconds is spent on them
 
 
 class DagmanFiles:
@@ -40,58 +44,75 @@ class DagmanFiles:
         self._least = 0.0 if settings.status_file is None else float(settings.status_file[1])
         self._log = None if settings.jobstate_log is None else folder / settings.jobstate_log
         self._next_status = self._next_look = 0.0
-        self._began: set[LeaseId] = set()
-        self._ended: set[LeaseId] = set()
+        self._web = store.web(number)
+        self._processes = Counter(member.owner for member in self._web.members if member.owner is not None)
+        self._rules = {path: group.jobs[0].rules for path, group in workflow.walk() if group.jobs}
+        self._logged = self._in_the_log()
         self._append([f"{int(time.time())} INTERNAL *** DAGMAN_STARTED {number}.0 ***"])
-        self._skip_what_was()
 
-    @classmethod
-    def of(
-        cls, workflow: Workflow, store: Store, number: WorkflowId, warn: Callable[[str], None]
-    ) -> DagmanFiles | None:
-        """None if the workflow asks for no such file."""
-        asked = workflow.settings.status_file is not None or workflow.settings.jobstate_log is not None
-        return cls(workflow, store, number, warn) if asked else None
+    def _in_the_log(self) -> Counter[str]:
+        """What earlier runs have written of this workflow; times left out, which are known better afterwards."""
+        if self._log is None or not self._log.is_file():
+            return Counter()
+        begun = next((int(one.submitted) for one in self._store.workflows() if one.id == self._number), 0)
+        try:
+            lines = self._log.read_text(errors="surrogateescape").splitlines()
+        except OSError:
+            return Counter()
+        parts = (line.partition(" ") for line in lines)
+        return Counter(text for when, _, text in parts if when.isdecimal() and int(when) >= begun)
 
-    def _skip_what_was(self) -> None:
-        """Attempts of earlier runs are in the log already."""
-        if self._log is not None:
-            known = self._store.history(self._number)
-            self._began = {attempt.lease for attempt in known}
-            self._ended = {attempt.lease for attempt in known if attempt.ended is not None}
-
-    def update(self, ended: bool = False, code: int = 0) -> None:
-        """Brings the files up to date, if it is time."""
+    def update(self) -> float:
+        """Brings the files up to date if it is time; how long until it is time again."""
         now = time.time()
-        if not ended and now < self._next_look:
-            return
-        self._next_look = now + _PACE
-        if self._log is not None:
-            self._append(self._news())
-            if ended:
-                self._append([f"{int(now)} INTERNAL *** DAGMAN_FINISHED {code} ***"])
-        if self._status is not None and (ended or now >= self._next_status):
-            self._next_status = now + self._least
-            self._write_status(now, ended)
+        if now >= self._next_look:
+            self._look(now, ended=False)
+            self._next_look = time.time() + max(_PACE, _SHARE * (time.time() - now))
+        return max(0.0, self._next_look - time.time())
 
-    def _news(self) -> list[str]:
-        lines: list[str] = []
-        for attempt in self._store.history(self._number):
-            trial = Trial(
-                attempt.name,
-                attempt.lease,
-                _STEPS[attempt.step],
-                attempt.started,
-                attempt.ended,
-                attempt.exit_code,
-                attempt.number,
-            )
-            if attempt.lease not in self._began:
-                self._began.add(attempt.lease)
-                lines += began_lines(trial)
-            if attempt.ended is not None and attempt.lease not in self._ended:
-                self._ended.add(attempt.lease)
-                lines += ended_lines(trial)
+    def end(self, code: int) -> None:
+        """Brings the files up to date for the last time."""
+        now = time.time()
+        self._look(now, ended=True)
+        self._append([f"{int(now)} INTERNAL *** DAGMAN_FINISHED {code} ***"])
+
+    def _look(self, now: float, ended: bool) -> None:
+        due = self._status is not None and (ended or now >= self._next_status)
+        if self._log is None and not due:
+            return
+        runs, tries = self._store.history(self._number), Tries()
+        told = [line for run in sorted(runs, key=lambda run: run.lease) for line in tries.lines(self._trial(run))]
+        self._append(self._news(sorted(told, key=lambda line: line[0])))
+        if due:
+            self._next_status = now + self._least
+            self._write_status(now, ended, runs, tries)
+
+    def _trial(self, run: Attempt) -> Trial:
+        """An attempt by its node: a process of one is known by its number among them."""
+        owner = self._web.members[run.job].owner
+        node = run.job if owner is None else owner
+        name, processes = self._web.members[node].name, self._processes[node] or 1
+        return Trial(
+            name,
+            0 if owner is None else int(run.name.rpartition("/")[2]),
+            processes,
+            tolerated(self._rules[name], processes) if name in self._rules else 0,
+            run.lease,
+            _STEPS[run.step],
+            run.ended if run.started is None and (run.reason or "").startswith("lost") else run.started,
+            run.ended,
+            run.exit_code,
+        )
+
+    def _news(self, told: list[tuple[int, str]]) -> list[str]:
+        """The lines that are not in the log yet."""
+        there, lines = self._logged.copy(), list[str]()
+        for when, text in told:
+            if there[text] > 0:
+                there[text] -= 1
+            else:
+                lines.append(f"{when} {text}")
+                self._logged[text] += 1
         return lines
 
     def _append(self, lines: list[str]) -> None:
@@ -104,9 +125,26 @@ class DagmanFiles:
             self._warn(f"{self._log} cannot be written: {error.strerror}.")
             self._log = None
 
-    def _write_status(self, now: float, ended: bool) -> None:
-        at = {run.job: run.step for run in self._store.history(self._number) if run.ended is None}
-        nodes = [self._line(job, at.get(job.job)) for job in self._store.jobs(self._number)]
+    def _write_status(self, now: float, ended: bool, runs: list[Attempt], tries: Tries) -> None:
+        at: dict[str, Step] = {}
+        queued: Counter[str] = Counter()
+        for run in runs:
+            if run.ended is None:
+                name = self._trial(run).node
+                at[name] = run.step
+                queued[name] += run.step is Step.MAIN
+        jobs = self._store.jobs(self._number)
+        futile = self._futile(jobs)
+        nodes = [
+            NodeLine(
+                job.name,
+                NodeStatus.FUTILE if job.job in futile else _AT[at[job.name]] if job.name in at else _STATUS[job.state],
+                "",
+                max(0, tries.count[job.name] - 1),
+                queued[job.name],
+            )
+            for job in jobs
+        ]
         shown = time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now))
         text = status_text(self._dag, nodes, int(now), shown, ended, int(now + self._least))
         try:
@@ -115,6 +153,21 @@ class DagmanFiles:
             self._warn(str(error))
             self._status = None
 
-    def _line(self, job: Standing, step: Step | None) -> NodeLine:
-        status = _STATUS[job.state] if step is None else _AT[step]
-        return NodeLine(job.name, status, "", max(0, job.attempts - 1), int(job.state is State.RUNNING))
+    def _futile(self, jobs: Sequence[Standing]) -> set[JobId]:
+        """Nodes that will not run, because one before them has failed."""
+        failed = [job.job for job in jobs if job.state is State.FAILED]
+        if not failed:
+            return set()
+        children: dict[JobId, list[JobId]] = {}
+        for parent, child in self._web.arcs:
+            children.setdefault(parent, []).append(child)
+        kinds = {member.job: member.kind for member in self._web.members}
+        waiting = {job.job for job in jobs if job.state is State.WAITING}
+        found: set[JobId] = set()
+        while failed:
+            for child in children.get(failed.pop(), ()):
+                is_futile = child in waiting or kinds[child] is Kind.MILESTONE
+                if is_futile and kinds[child] is not Kind.FINAL and child not in found:
+                    found.add(child)
+                    failed.append(child)
+        return found

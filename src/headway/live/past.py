@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt, Run, Web
+from headway.live.store.sub_dags import is_sub_dag, without_place
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import JobId
@@ -17,12 +18,12 @@ _BESIDE = (Kind.MILESTONE, Kind.SERVICE)  # no work that anybody waits for
 
 
 def chosen_run(store: Store, option: str | None = None) -> Run:
-    """The workflow that a command means: the latest, the one of that number, or the latest of a file."""
+    """The workflow that a command means: the latest (no sub-DAG), the one of that number, or the latest of a file."""
     runs = store.runs()
     if not runs:
         raise NotFoundError("the store is empty: nothing was run yet.", "Run a workflow first: headway run W.")
     if option is None:
-        return runs[-1]
+        return next((run for run in reversed(runs) if not is_sub_dag(run.source)), runs[-1])
     for run in reversed(runs):
         if option == str(run.workflow) or is_of_file(run, option):
             return run
@@ -102,7 +103,7 @@ def run_times(store: Store, source: str) -> dict[str, float]:
     """Seconds that jobs took by name, from earlier runs of a source (a file with its arguments), the latest first."""
     found: dict[str, float] = {}
     for run in reversed(store.runs()):
-        if run.source != source or not run.attempts:
+        if without_place(run.source) != without_place(source) or not run.attempts:
             continue
         for name, seconds in _by_name(store.web(run.workflow), store.history(run.workflow)).items():
             found.setdefault(name, seconds)

@@ -30,7 +30,7 @@ def _newest(dag: Path) -> Path | None:
 
 
 def write_rescue(workflow: Workflow, store: Looking, number: WorkflowId) -> Path | None:
-    """Writes down what is done of a DAG that has not come to its end; None if the newest file says the same."""
+    """Writes down what is done of a DAG that has not come to its end; None if there is nothing new to say."""
     dag = Path(workflow.source)
     if not dag.is_file():
         return None
@@ -39,7 +39,7 @@ def write_rescue(workflow: Workflow, store: Looking, number: WorkflowId) -> Path
     done = [job.name for job in jobs if job.state is State.DONE and job.name not in outside]
     failed = [job.name for job in jobs if job.state is State.FAILED]
     before = _newest(dag)
-    if before is not None and _done(before) == done:
+    if done == ([] if before is None else _done(before)):  # nothing to go on from, or nothing new
         return None
     last = 0 if before is None else rescue_number(dag.name, before.name) or 0
     path = dag.with_name(rescue_name(dag.name, min(MOST, last + 1)))

@@ -9,7 +9,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -70,10 +70,16 @@ class Line:
         except OSError:
             raise _dead() from None
 
-    def reports(self, stops: Stops, tell: bool = False) -> Iterator[Progress]:
-        """Reports until the workflow ends. `tell`: when its user wants it to stop, the runner is told."""
+    def reports(
+        self, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
+    ) -> Iterator[Progress]:
+        """Reports until the workflow ends. `tell`: when its user wants it to stop, the runner is told.
+
+        `between` is called before each wait, and says after how many seconds it wants to be called again.
+        """
         while True:
-            ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [])
+            pause = None if between is None else between()
+            ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [], pause)
             while stops.news():
                 if not tell or stops.count > 2:
                     raise KeyboardInterrupt

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
 from headway.live.store.sights import RunningJob, Span, Submitted
+from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import LeaseId
 from headway.model.states import State
@@ -58,12 +59,12 @@ class Status:
 
 
 def chosen(store: Store, wanted: str | None) -> Submitted:
-    """The workflow that a user means: by number, file or name; the latest without a word."""
+    """The workflow that a user means: by number, file or name; the latest that is no sub-DAG without a word."""
     there = store.workflows()
     if not there:
         raise NotFoundError("the store has no workflow.", "Run one: headway run W.")
     if wanted is None:
-        return there[0]
+        return next((one for one in there if not is_sub_dag(one.source)), there[0])
     file = shlex.quote(os.path.abspath(wanted))  # noqa: PTH100 - no link is followed: as it was submitted
     for one in there:
         if wanted == str(one.id) or one.source == file or one.source.startswith(f"{file} ") or wanted == one.name:

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class Wish:
     edited: str = REFUSE
     memory: int = 0  # bytes; 0: all of the machine's
     named: Mapping[str, int] = field(default_factory=dict)
+    place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,11 @@ class Session:
         self.begun = time.time()
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._whole = whole
-        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow, arguments)
+        if wish.place is not None:
+            from headway.live.sub_dag import sub_dag
+
+            arguments = [*arguments, sub_dag(whole(), workflow, wish.place)]
+        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
         if self.rescue is not None:
             from headway.live.rescue import rescued
 
@@ -88,11 +94,15 @@ class Session:
         self.before = tally(store, self.number)
         self.total = sum(store.counts(self.number).values()) - self.before.left_out
 
-    def _rescue(self, workflow: Workflow, arguments: Sequence[str]) -> Path | None:
+    def _rescue(self, workflow: Workflow) -> Path | None:
         """The rescue file to begin from: only for a DAG that the store does not know."""
         from headway.live.rescue import rescue_of
 
-        return None if self._store.latest(source_of(workflow, arguments)) else rescue_of(workflow)
+        rescue, file = rescue_of(workflow), source_of(workflow, ())
+        if rescue is None:
+            return None
+        known = any(one.source == file or one.source.startswith(f"{file} ") for one in self._whole().workflows())
+        return None if known else rescue
 
     def start(self) -> None:
         """Tells the runner what is wanted."""
@@ -117,16 +127,13 @@ class Session:
             from headway.live.dagman_files import DagmanFiles
 
             files = DagmanFiles(self._workflow, self._whole(), self.number, warn)
-            files.update()
-        for progress in self._line.reports(stops, tell=True):
-            if files is not None:
-                files.update()
-            yield progress
+        yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
         if files is not None:
-            files.update(ended=True, code=self.outcome().exit_code)
+            files.end(self.outcome.exit_code)
 
+    @cached_property
     def outcome(self) -> Outcome:
-        """How it ended, by what the store says."""
+        """How it ended, by what the store says; to be asked when it has."""
         store, number = self._store, self.number
         ended = tally(store, number)
         rescue = None

@@ -14,6 +14,7 @@ from headway.engine.edited import REFUSE, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
+from headway.live.store.sub_dags import is_sub_dag
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
@@ -80,7 +81,7 @@ def _run_times(
 ) -> dict[str, float]:
     """How long jobs took in earlier runs of the same file, where the order asks for it."""
     source = source_of(workflow, arguments)
-    if whole is None or order_name not in BY_TIMES or store.latest(source) is None:
+    if whole is None or order_name not in BY_TIMES or (store.latest(source) is None and not is_sub_dag(source)):
         return {}
     from headway.live.past import run_times
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 
@@ -98,40 +99,85 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+STEPS = ("PRE_SCRIPT", "JOB", "POST_SCRIPT")  # of a node, in order
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One attempt at a node, or at one of its scripts, as a log of states tells it."""
+    """One attempt at a process of a node, or at one of its scripts."""
 
     node: str
-    number: int  # of the lease
-    step: str  # PRE_SCRIPT, POST_SCRIPT or JOB
+    process: int  # 0 where there is only one
+    processes: int  # of the node
+    tolerated: int  # how many of them may fail
+    lease: int
+    step: str  # one of STEPS
     started: float | None
     ended: float | None
     exit_code: int | None
-    sequence: int  # 1 for the first try of the node
 
 
-def began_lines(trial: Trial) -> Iterator[str]:
-    """That it began."""
-    if trial.started is None:
-        return
-    when = int(trial.started)
-    if trial.step == "JOB":
-        yield f"{when} {trial.node} SUBMIT {trial.number}.0 local - {trial.sequence}"
-        yield f"{when} {trial.node} EXECUTE {trial.number}.0 local - {trial.sequence}"
-    else:
-        yield f"{when} {trial.node} {trial.step}_STARTED - local - {trial.sequence}"
+@dataclass(slots=True)
+class _Try:
+    """One try at a node: what it has come to."""
+
+    sequence: int  # among all tries of the DAG, in the order they began
+    cluster: int | None = None
+    step: int = 0
+    submitted: set[int] = field(default_factory=set)  # processes
+    codes: dict[tuple[int, int], int] = field(default_factory=dict)  # how steps and processes ended
 
 
-def ended_lines(trial: Trial) -> Iterator[str]:
-    """How it ended; one that was given back was evicted."""
-    if trial.ended is None:
-        return
-    when, what = int(trial.ended), "SUCCESS" if trial.exit_code == 0 else "FAILURE"
-    if trial.step != "JOB":
-        yield f"{when} {trial.node} {trial.step}_{what} - local - {trial.sequence}"
-    elif trial.exit_code is None:
-        yield f"{when} {trial.node} JOB_EVICTED {trial.number}.0 local - {trial.sequence}"
-    else:
-        yield f"{when} {trial.node} JOB_TERMINATED {trial.number}.0 local - {trial.sequence}"
-        yield f"{when} {trial.node} JOB_{what} {trial.exit_code} local - {trial.sequence}"
+class Tries:
+    """The tries at the nodes of a DAG, told apart in the order in which their attempts began."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, _Try] = {}
+        self._begun = 0
+        self.count: Counter[str] = Counter()  # of each node
+
+    def lines(self, trial: Trial) -> Iterator[tuple[int, str]]:
+        """What a log of states says of an attempt, each line with its time and without."""
+        if trial.started is None:
+            return
+        own = self._of(trial)
+        begun, ended, failed = int(trial.started), trial.ended, trial.exit_code != 0
+        tail = f"local - {own.sequence}"
+        if trial.step != "JOB":
+            place = "-" if trial.step == "PRE_SCRIPT" or own.cluster is None else f"{own.cluster}.0"
+            yield begun, f"{trial.node} {trial.step}_STARTED {place} {tail}"
+            if ended is not None and trial.exit_code is not None:
+                yield int(ended), f"{trial.node} {trial.step}_{'FAILURE' if failed else 'SUCCESS'} {place} {tail}"
+            return
+        place = f"{own.cluster}.{trial.process}"
+        if trial.process not in own.submitted:
+            own.submitted.add(trial.process)
+            yield begun, f"{trial.node} SUBMIT {place} {tail}"
+        yield begun, f"{trial.node} EXECUTE {place} {tail}"
+        if ended is not None:
+            word = "JOB_EVICTED" if trial.exit_code is None else "JOB_TERMINATED"
+            yield int(ended), f"{trial.node} {word} {place} {tail}"
+            yield from ((int(ended), f"{trial.node} {word} {tail}") for word in self._whole(trial, own))
+
+    def _of(self, trial: Trial) -> _Try:
+        """The try that an attempt is part of: a new one if it goes back to what was ended before."""
+        step, at = STEPS.index(trial.step), self._last.get(trial.node)
+        if at is None or step < at.step or (step < 2 and (step, trial.process) in at.codes):
+            self._begun += 1
+            self.count[trial.node] += 1
+            at = self._last[trial.node] = _Try(self._begun)
+        at.step = step
+        if trial.step == "JOB" and at.cluster is None:
+            at.cluster = trial.lease
+        if trial.exit_code is not None:
+            at.codes[step, trial.process] = trial.exit_code
+        return at
+
+    @staticmethod
+    def _whole(trial: Trial, own: _Try) -> Iterator[str]:
+        """How all processes of a node ended, with the last of them."""
+        codes = [code for (step, _), code in own.codes.items() if STEPS[step] == "JOB"]
+        if trial.exit_code is None or len(codes) < trial.processes:
+            return
+        failures = [code for code in codes if code]
+        yield f"JOB_FAILURE {failures[0]}" if len(failures) > trial.tolerated else "JOB_SUCCESS 0"

@@ -30,6 +30,7 @@ class Client:
         self.slots = 1
         self.mark = ""  # of the job that the client is part of, if it is
         self.wants_more = False  # new jobs may be started for it
+        self.stops = False  # it has just asked for nothing new to be started
         self.stops_now = False  # and those that run are to end
         self.fail_fast = False
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
@@ -86,7 +87,7 @@ class Client:
         stop = message.get("stop")
         if stop:
             self.wants_more = False
-            self.stops_now = stop == "now"
+            self.stops, self.stops_now = True, stop == "now"
 
     def answer(self, said: Mapping[str, object]) -> None:
         """Tells what the client has asked."""

@@ -53,6 +53,8 @@ class Running:
     output: Output
     reason: str = ""  # why it was told to end, if it was
     before: Mapping[str, Looks | None] | None = None  # what its outputs looked like, if it declares any
+    is_nested: bool = False  # a workflow runs in its place
+    halted: bool = False  # which is to begin nothing new
 
 
 class Jobs:
@@ -69,6 +71,7 @@ class Jobs:
         self._selector = selector
         self.running: dict[int, Running] = {}
         self.slots = 1  # cores there are
+        self.named: Mapping[str, int] = {}  # and other resources
         self.busy = 0  # cores in use
         self.memory = 0  # bytes that running jobs have asked for
         self.typical = 1.0  # seconds a job takes, lately
@@ -81,6 +84,7 @@ class Jobs:
     def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes]) -> Finish | None:
         """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
         spec = Spec.read(lease.spec)
+        nested = spec.subdag is not None
         if spec.subdag is not None:
             spec = spec.with_command(self._nested(spec.subdag, lease))
         environment = dict(given)  # in bytes: the system would have each name and value encoded for every job
@@ -114,7 +118,7 @@ class Jobs:
             self._roster.strike(place)
             self._outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
-        self.running[handle] = Running(lease, pid, started, place, output, before=before_it)
+        self.running[handle] = Running(lease, pid, started, place, output, before=before_it, is_nested=nested)
         self.busy += lease.cores
         self.memory += lease.memory
         self._selector.register(handle, selectors.EVENT_READ)
@@ -124,9 +128,11 @@ class Jobs:
 
     def _nested(self, file: str, lease: Lease) -> str:
         """The command that runs a workflow in a job's place, in the same store; on a retry, what failed of it."""
-        again = ["--retry"] if lease.attempt > 1 else []
         words = [sys.executable, "-P", "-m", "headway", "run", file]  # the store is in its environment
-        return shlex.join([*words, "--slots", str(self.slots), *again])
+        words += ["--in-place-of", f"{lease.workflow}.{lease.job}", "--edited", "rerun", "--slots", str(self.slots)]
+        for name, count in self.named.items():
+            words += ["--resource", f"{name}={count}"]
+        return shlex.join([*words, *(["--retry"] if lease.attempt > 1 else [])])
 
     def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
         """The pid of a new job, and where it writes. What somebody has removed of that is made again."""
@@ -159,6 +165,8 @@ class Jobs:
         self.busy -= job.lease.cores
         self.memory -= job.lease.memory
         code: int | None = os.waitstatus_to_exitcode(status)
+        if job.halted and code and not job.reason:
+            job.reason = STOPPED
         if job.reason:
             code = _MEANT.get(job.reason, code or -signal.SIGTERM)
         if code != 0 and job.before is not None:
@@ -192,6 +200,19 @@ class Jobs:
         for handle, job in self.running.items():
             if job.lease.workflow == workflow:
                 self._end(handle, job, STOPPED)
+
+    def halt(self, workflow: WorkflowId) -> None:
+        """Workflows that run in place of a workflow's jobs are to begin nothing new.
+
+        A job that thereby does not come to its end has not failed: it goes on another time.
+        """
+        for job in self.running.values():
+            if job.lease.workflow == workflow and job.is_nested:
+                job.halted = True
+
+    def halted(self) -> set[str]:
+        """The marks of jobs that are to begin nothing new."""
+        return {mark(self._store, job.lease.id) for job in self.running.values() if job.halted}
 
     def end(self, leases: Mapping[LeaseId, str]) -> None:
         """Ends attempts that their store wants ended."""

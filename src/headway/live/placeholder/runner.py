@@ -111,9 +111,15 @@ class Runner:
             workflow, at_once = client.cancels
             client.cancels = None
             self.desk.cancel(workflow)
+            self.halt(workflow)
             if at_once:
                 self.stop_workflow(workflow)
         self.reckon()
+        if client.stops or (client.mark and client.wants_more and client.mark in self.jobs.halted()):
+            client.stops = False
+            if client.workflow not in self.desk.wanted or client.wants_more:
+                self.halt(client.workflow)
+                self.reckon()
         if client.stops_now:
             client.stops_now = False
             if client.workflow not in self.desk.wanted:
@@ -125,6 +131,15 @@ class Runner:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
             client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there})
+
+    def halt(self, workflow: WorkflowId) -> None:
+        """Nothing new begins for a workflow, nor for those that run, or will, in place of its jobs."""
+        self.jobs.halt(workflow)
+        halted = self.jobs.halted()
+        for client in self.desk.clients.values():
+            if client.mark in halted and client.wants_more:
+                client.wants_more = False
+                self.halt(client.workflow)
 
     def stop_workflow(self, workflow: WorkflowId) -> None:
         """Ends the jobs of a workflow, and of those that run in place of its jobs."""
@@ -166,7 +181,7 @@ class Runner:
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.desk.reckon()
-        self.jobs.slots = self.desk.slots
+        self.jobs.slots, self.jobs.named = self.desk.slots, self.desk.named
         marks, running = self.desk.marks, self.jobs.running.values()
         self.lent = {job.lease.id for job in running if mark(self.mark, job.lease.id) in marks} if marks else set()
         self.dry = False
