@@ -246,6 +246,7 @@ def test_a_job_without_attributes_has_none_that_could_be_changed_for_all_jobs() 
 def test_a_word_is_repeated_quoted_printable_and_short() -> None:
     assert shown("a b") == '"a b"'
     assert shown("a\x1b\n\ud800") == '"a\\x1b\\x0a\\xd800"'
+    assert shown(b"caf\xe9".decode("utf-8", "surrogateescape")) == '"caf\\xe9"'
     assert len(shown("x" * 10_000_000)) == 82
 
 

@@ -13,7 +13,13 @@ def shown(word: str) -> str:
 def unquoted(word: str) -> str:
     """The same without quotes, for where the sentence around it sets the word apart."""
     cut = word if len(word) <= SHOWN else word[: SHOWN - 1] + "…"
-    return cut if cut.isprintable() else "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in cut)
+    return cut if cut.isprintable() else "".join(c if c.isprintable() else f"\\x{_code(c):02x}" for c in cut)
+
+
+def _code(character: str) -> int:
+    """What a character is numbered; a byte that was no UTF-8 is the byte it was."""
+    code = ord(character)
+    return code & 0xFF if 0xDC80 <= code <= 0xDCFF else code
 
 
 class HeadwayError(Exception):
