@@ -175,7 +175,7 @@ class Plan:
 
     @cached_property
     def order(self) -> list[int]:
-        """The schedule of jobs: the non-sinks of each component in turn, and at last all sinks, as the file has them."""
+        """The schedule of jobs: the non-sinks of each component in turn, and at last all sinks, as in the file."""
         starts, nonsinks = self.graph.child_start, self.parts.nonsinks
         order = [node for component in self.sequence for node in nonsinks[component]]
         order += [node for node in range(self.graph.size) if starts[node] == starts[node + 1]]
