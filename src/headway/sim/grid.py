@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from headway.model.dag import Dag
 from headway.model.errors import UsageError
-from headway.sim.kernels.grid import sample
+from headway.sim.kernels.grid import GAPS, SIZES, STREAMS, sample
+from headway.sim.kernels.numbers import exponential, seed
 from headway.sim.rng import key
 
 Reals = NDArray[np.float64]
@@ -105,6 +106,19 @@ class Model:
                 " than can be simulated.",
                 "Try a larger --bit.",
             )
+
+
+def arrivals(workers: Workers, stream: int, number: int, count: int) -> list[tuple[float, int]]:
+    """The first batches that a replication of a stream meets: when each comes, and its size."""
+    gaps, sizes = np.empty(4, np.uint64), np.empty(4, np.uint64)
+    seed(gaps, np.uint64(stream), STREAMS * number + GAPS)
+    seed(sizes, np.uint64(stream), STREAMS * number + SIZES)
+    scale, shift = workers.size
+    now, found = 0.0, []
+    for _ in range(count):
+        found.append((now, max(0, math.ceil(scale * exponential(sizes) - shift))))
+        now += workers.interval * exponential(gaps)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
