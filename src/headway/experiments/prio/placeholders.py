@@ -25,6 +25,8 @@ from headway.model.messages import Finish, Seconds, WorkflowId
 _GRACE = 0.1  # seconds before the first batch, so that it is not late
 _LINE = 4096  # bytes of messages that are read at once
 
+Times = tuple[Seconds, Seconds]  # from a placeholder's arrival until it has a job, and until the store knows of its end
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -43,7 +45,7 @@ class Outcome:
     stalled: int = 0  # batches for which there was no job
     requests: int = 0
     jobs: int = 0
-    held: list[Seconds] = field(default_factory=list)  # from the arrival of a placeholder to the end of its job
+    times: list[Times] = field(default_factory=list)  # of every job
 
 
 def outcome(place: str, workflow: WorkflowId, jobs: int, batches: Sequence[Batch]) -> Outcome:
@@ -69,7 +71,7 @@ class _Crew:
         self._heard = b""
         self._children: set[int] = set()
         self.taken: dict[int, int] = {}  # jobs, by the batch that took them
-        self.held: list[Seconds] = []
+        self.times: list[Times] = []
 
     def arrive(self, batch: int, size: int, due: Seconds) -> None:
         """Starts the placeholders of a batch."""
@@ -83,8 +85,8 @@ class _Crew:
         """One request, one job at most; never returns."""
         code = 1
         try:
-            for seconds in worked(self._place, self._workflow, arrived):
-                os.write(self._tells, b"%d %.6f\n" % (batch, seconds))
+            for times in worked(self._place, self._workflow, arrived):
+                os.write(self._tells, b" ".join([b"%d" % batch, *(b"%.6f" % seconds for seconds in times)]) + b"\n")
             code = 0
         finally:
             os._exit(code)
@@ -94,9 +96,9 @@ class _Crew:
         if select.select([self._hears], [], [], max(0.0, until - time.time()))[0]:
             *lines, self._heard = (self._heard + os.read(self._hears, _LINE)).split(b"\n")
             for line in lines:
-                batch, seconds = line.split()
-                if float(seconds):
-                    self.held.append(float(seconds))
+                batch, *times = line.split()
+                if times:
+                    self.times.append((float(times[0]), float(times[1])))
                 else:
                     self.taken[int(batch)] = self.taken.get(int(batch), 0) + 1
         self._reap()
@@ -112,22 +114,22 @@ class _Crew:
 
     def go_home(self, jobs: int) -> None:
         """Waits until all have left, and all they said was heard."""
-        while self._children or len(self.held) < jobs:
+        while self._children or len(self.times) < jobs:
             self.hear(time.time() + 0.05)
 
 
-def worked(place: str, workflow: WorkflowId, arrived: Seconds) -> Iterator[Seconds]:
-    """What a placeholder does. It yields 0 when it gets a job, and the seconds since its arrival when that is done."""
+def worked(place: str, workflow: WorkflowId, arrived: Seconds) -> Iterator[tuple[Seconds, ...]]:
+    """What a placeholder does. It yields nothing when it gets a job, and its times when that is done."""
     store = opened(place)
     me = store.enter(os.uname().nodename, os.getpid(), time.time())
     for lease in store.exchange(me, [], Room(1, 1), [workflow], time.time()).leases:
-        yield 0.0
         started = time.time()
+        yield ()
         job = spawn(Spec.read(lease.spec), "/", os.environb, os.devnull)
         _, status = os.waitpid(job, 0)
         finish = Finish(lease.id, os.waitstatus_to_exitcode(status), started, time.time())
         store.exchange(me, [finish], Room(0, 1), [workflow], time.time())
-        yield time.time() - arrived
+        yield started - arrived, time.time() - arrived
     store.leave(me, time.time())
     store.close()
 
@@ -159,7 +161,7 @@ def _run(place: str, workflow: WorkflowId, jobs: int, batches: Sequence[Batch]) 
         stalled=sum(number not in crew.taken for number in range(last + 1)),
         requests=sum(batch.size for batch in batches[: last + 1]),
         jobs=jobs,
-        held=crew.held,
+        times=crew.times,
     )
 
 
