@@ -137,3 +137,18 @@ def test_a_cycle_and_an_empty_file_are_no_tracebacks(tmp_path: Path) -> None:
     (tmp_path / "empty.dag").write_text("")
     done = headway("order", "empty.dag", "--by", "prio", cwd=tmp_path)
     assert done.returncode in (0, 2) and done.stdout == "" and "Traceback" not in done.stderr
+
+
+def test_a_line_that_joins_thousands_of_jobs_is_ordered_and_judged(tmp_path: Path) -> None:
+    above, below = [f"a{at}" for at in range(1200)], [f"b{at}" for at in range(1200)]
+    jobs = "".join(f"JOB {name} {{\n}}\n" for name in above + below)
+    (tmp_path / "joined.dag").write_text(f"{jobs}PARENT {' '.join(above)} CHILD {' '.join(below)}\n")
+    found = answer("order", "joined.dag", "--by", "prio", cwd=tmp_path)
+    assert found["order"] == above + below and len(found["eligible"]) == 2401
+    assert found["certificate"]["ic_optimal"] is None and "barrier" in found["certificate"]["reason"]
+
+
+def test_a_place_where_no_picture_can_be_is_told_with_the_option_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "one.dag").write_text("JOB a {\n}\n")
+    done = headway("order", "one.dag", "--plot", "nowhere/one.svg", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.endswith("Choose another place with --plot.\n")

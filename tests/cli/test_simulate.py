@@ -158,3 +158,17 @@ def test_without_numba_the_way_out_is_told(tmp_path: Path, fork: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "headway[sim]" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--spread", "nan"), "Try --spread 0.1."),
+        (("--spread", "inf"), "Try --spread 0.1."),
+        (("--spread", "1e300"), "Try --spread 0.1."),
+        (("--bit", "1e300"), "Try --bit 1."),
+    ],
+)
+def test_what_no_statistics_can_be_made_of_is_refused(words: tuple[str, str], said: str) -> None:
+    done = headway("simulate", "grid", "airsn:5", *words, *FEW)
+    assert done.returncode == 2 and done.stderr.endswith(f"{said}\n")

@@ -162,3 +162,10 @@ def test_a_report_has_claims_figures_and_tables_and_is_made_again_from_what_was_
 def test_a_paper_that_is_not_there_is_told() -> None:
     done = headway("reproduce", "nonsense")
     assert done.returncode == 2 and "prio" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["--quick", "--live"])
+def test_a_folder_that_cannot_be_made_is_named(how: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = headway("reproduce", "prio", how, "-o", "file/report", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("file/report: cannot be made")

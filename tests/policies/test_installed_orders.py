@@ -61,14 +61,31 @@ def test_an_installed_order_is_among_the_names(tmp_path: Path, monkeypatch: pyte
         order("yours")
 
 
+def test_an_order_may_answer_with_numpys_numbers_and_none_takes_headways_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "import numpy\ndef ranks(dag):\n    return -numpy.arange(len(dag))\n"
+    installed(tmp_path, {"arrays": "some_order:ranks", "fifo": "some_order:ranks"}, text=text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "some_order", raising=False)
+    dag = Dag(["a", "b"], [0], [1])
+    assert order("arrays")(dag) == [0, -1] and list(order("fifo")(dag)) == [0, 0]
+    assert names().count("fifo") == 1
+
+
 @pytest.mark.parametrize(
     ("target", "text", "said"),
     [
         ("some_order:ranks", "import nothing_like_it\n", "cannot be loaded"),
         ("some_order:rank", "", "cannot be loaded"),
         ("some_order:ranks", "ranks = 3\n", "is no function"),
-        ("some_order:ranks", "def ranks(dag):\n    return [0]\n", "one whole number for each of 2 nodes"),
-        ("some_order:ranks", "def ranks(dag):\n    return ['first', 'last']\n", "one whole number for each of 2 nodes"),
+        ("some_order:ranks", "def (\n", "cannot be loaded from some_order:ranks: SyntaxError"),
+        ("some_order:ranks", "def ranks(dag):\n    return 1 / 0\n", "failed: ZeroDivisionError: division by zero"),
+        ("some_order:ranks", "def ranks():\n    return []\n", "failed: TypeError"),
+        ("some_order:ranks", "def ranks(dag):\n    return None\n", "one whole number.* for each of 2 nodes"),
+        ("some_order:ranks", "def ranks(dag):\n    return [0]\n", "one whole number.* for each of 2 nodes"),
+        ("some_order:ranks", "def ranks(dag):\n    return [0, 10**30]\n", "one whole number, of at most 2,147,483,646"),
+        ("some_order:ranks", "def ranks(dag):\n    return ['first', 'last']\n", "one whole number.* each of 2 nodes"),
     ],
 )
 def test_a_broken_package_is_told_in_a_sentence(

@@ -10,6 +10,7 @@ from itertools import chain
 import click
 
 from headway.cli.options import order_option, print_json, workflow_arguments
+from headway.cli.table import counted
 from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
@@ -72,7 +73,7 @@ def command(
         judged = _judged(dag, plan, ordered)
         if plot is not None:
             curves = {each.by: each.eligible for each in (ordered, *others)}
-            write_whole(plot, picture(found.name, curves, kind))
+            write_whole(plot, picture(found.name, curves, kind), "Choose another place with --plot.")
         for warning in found.warnings:
             click.echo(f"warning: {warning}", err=True)
         if as_json:
@@ -138,8 +139,8 @@ def _summary(plan: Plan, ordered: Ordered, others: list[Ordered], judged: Certif
     steps = len(ordered.eligible)
     mean = sum(ordered.eligible) / steps
     lines = [
-        f"{ordered.by}: {len(ordered.jobs):,} jobs, {len(plan.components):,} components; {mean:,.1f} jobs eligible on "
-        f"average, {max(ordered.eligible):,} at most; {ordered.seconds:.2f} s.",
+        f"{ordered.by}: {counted(len(ordered.jobs), 'job')}, {counted(len(plan.components), 'component')}; {mean:,.1f} "
+        f"jobs eligible on average, {max(ordered.eligible):,} at most; {ordered.seconds:.2f} s.",
         f"{ordered.by} is {verdict}: {judged.reason}.",
     ]
     for other in others:

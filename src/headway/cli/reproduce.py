@@ -19,6 +19,12 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--quick", "how", flag_value="quick", default="quick", help="Some minutes on two cores. This is the default."
 )
 @click.option("--full", "how", flag_value="full", help="Some hours; interrupted, it goes on where it was.")
+@click.option(
+    "--live",
+    "how",
+    flag_value="live",
+    help="Some minutes: real placeholders that come in batches, beside the simulator.",
+)
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
 @click.option(
     "--data",
@@ -31,22 +37,29 @@ def command(name: str, how: str, output: str | None, data: str | None, as_json: 
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting measured is kept in
-    DIR/settings.jsonl and not measured again.
+    DIR/settings.jsonl and not measured again. With --live they are live.md and live.json, from real processes.
 
     \b
       headway reproduce prio
+      headway reproduce prio --live
       headway reproduce prio --full -o full
     """
     from headway.cli.bar import Bar
-    from headway.experiments.prio.all import PLANS, reproduce
 
     folder = Path(output) if output else Path("reproduced") / name
     found = Path(data) if data else _DATA if _DATA.is_dir() else None
     with Bar(1.0, quiet=as_json) as bar:
-        report = reproduce(PLANS[how], folder, found, bar.expect, bar.add)
+        if how == "live":
+            from headway.experiments.prio import live
+
+            report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)
+        else:
+            from headway.experiments.prio.all import PLANS, reproduce
+
+            report = reproduce(PLANS[how], folder, found, bar.expect, bar.add)
     if as_json:
         print_json(report.answer())
         return
     for claim in report.claims:
         click.echo(f"{_SAID[claim.holds]:<14}  {claim.id}: {claim.paper}")
-    click.echo(f"{folder / 'report.md'} has the rest.")
+    click.echo(f"{folder / ('live.md' if how == 'live' else 'report.md')} has the rest.")

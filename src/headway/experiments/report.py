@@ -47,6 +47,7 @@ class Report:
     parts: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
+    source: str = "paper"  # whose claims they are
 
     def say(self, *paragraphs: str) -> None:
         self.parts += paragraphs
@@ -58,14 +59,14 @@ class Report:
     def claim_table(self, claims: Sequence[Claim]) -> None:
         """A table of claims, which count for the whole report as well."""
         self.claims += claims
-        self.table(["claim", "paper", "here", "holds?", "in words"], [claim.row() for claim in claims])
+        self.table(["claim", self.source, "here", "holds?", "in words"], [claim.row() for claim in claims])
 
     def answer(self) -> dict[str, Any]:
         """All of it as JSON."""
         return {"claims": [asdict(claim) for claim in self.claims], **self.data}
 
-    def write(self, folder: Path) -> None:
-        """report.md and report.json, each whole or not at all."""
+    def write(self, folder: Path, name: str = "report") -> None:
+        """report.md and report.json, or files of another name, each whole or not at all."""
         from headway.live.read import write_whole
 
         held = sum(claim.holds is True for claim in self.claims)
@@ -74,8 +75,8 @@ class Report:
             f"{held} of {len(self.claims)} claims hold, {broken} do not, {len(self.claims) - held - broken} are open."
         )
         text = "\n\n".join([f"# {self.title}", f"Made by `{self.made_by}`. {told}", *self._plainly(), *self.parts])
-        write_whole(str(folder / "report.md"), text + "\n")
-        write_whole(str(folder / "report.json"), _spread({"schema": 1, **self.answer()}) + "\n")
+        write_whole(str(folder / f"{name}.md"), text + "\n")
+        write_whole(str(folder / f"{name}.json"), _spread({"schema": 1, **self.answer()}) + "\n")
 
     def _plainly(self) -> Iterator[str]:
         """What does not hold, before everything else."""
@@ -85,9 +86,18 @@ class Report:
             some = [claim for claim in some if claim.variant_of not in ids]
             if some:
                 lines = [
-                    f'- {claim.id}: the paper says "{claim.paper}", here it is {claim.row()[2]}.' for claim in some
+                    f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.row()[2]}.'
+                    for claim in some
                 ]
                 yield "\n".join([head, "", *lines])
+
+
+def make(folder: Path) -> None:
+    """The folder that a report goes to, told before any time is spent if it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HeadwayError(f"{folder}: cannot be made: {error.strerror}.", "Choose another place with -o.") from None
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from headway.model.dag import Dag
 from headway.model.errors import UsageError
-from headway.sim.kernels.grid import sample
+from headway.sim.kernels.grid import GAPS, SIZES, STREAMS, sample
+from headway.sim.kernels.numbers import exponential, seed
 from headway.sim.rng import key
 
 Reals = NDArray[np.float64]
 
 METRICS = ("execution_time", "stalling", "utilisation")
 MOST_BATCHES = 1e9  # that one replication may be expected to have
+LONGEST = 1e100  # mean time between batches, so that the squares that statistics need are still numbers
+MOST_SPREAD = 100.0  # standard deviations far above that leave nothing of the mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +36,10 @@ class Workers:
     whole: str = "geometric"
 
     def __post_init__(self) -> None:
-        if not (0 < self.interval < math.inf):
-            raise UsageError("the mean time between batches must be positive.", "Try --bit 1.")
+        if not (0 < self.interval <= LONGEST):
+            raise UsageError(
+                f"the mean time between batches must be positive, and at most {LONGEST:g}.", "Try --bit 1."
+            )
         if not (1 <= self.batch < 2**53):
             raise UsageError("the mean size of a batch must be at least 1.", "Try --bs 16.")
 
@@ -89,16 +94,31 @@ class Model:
 
     def check(self, workers: Workers) -> None:
         """Refuses what would never end: batches that come far more often than jobs do."""
+        if not (0 <= self.spread <= MOST_SPREAD):
+            raise UsageError(f"the spread of run times must be from 0 to {MOST_SPREAD:g}.", "Try --spread 0.1.")
         longest = [0.0] * len(self.dag)
         for node in reversed(self.dag.order):
             below = max((longest[child] for child in self.dag.children_of(node)), default=0.0)
             longest[node] = below + self.means[node] * (not self.dag.milestones[node])
-        if max(longest, default=0.0) / workers.interval > MOST_BATCHES:
+        if max(longest, default=0.0) * (1 + self.spread) / workers.interval > MOST_BATCHES:
             raise UsageError(
                 f"batches every {workers.interval:g} on average, while jobs take up to {max(self.means):g}, are more"
                 " than can be simulated.",
                 "Try a larger --bit.",
             )
+
+
+def arrivals(workers: Workers, stream: int, number: int, count: int) -> list[tuple[float, int]]:
+    """The first batches that a replication of a stream meets: when each comes, and its size."""
+    gaps, sizes = np.empty(4, np.uint64), np.empty(4, np.uint64)
+    seed(gaps, np.uint64(stream), STREAMS * number + GAPS)
+    seed(sizes, np.uint64(stream), STREAMS * number + SIZES)
+    scale, shift = workers.size
+    now, found = 0.0, []
+    for _ in range(count):
+        found.append((now, max(0, math.ceil(scale * exponential(sizes) - shift))))
+        now += workers.interval * exponential(gaps)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,14 @@ def paired(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[floa
     return found, found - reach, found + reach
 
 
+def mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
+    """A mean with its 95% interval."""
+    found = paired(values, np.ones(len(values)))
+    if found is None:
+        raise ValueError("there is no mean of nothing")
+    return found
+
+
 def _student(freedom: int) -> float:
     """How many standard deviations either side hold 95%, to a hundredth from five degrees of freedom on."""
     return 1.96 + 2.372 / freedom + 2.822 / freedom**2

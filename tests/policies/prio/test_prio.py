@@ -93,7 +93,16 @@ def test_barriers_that_stand_for_too_many_arcs_stay_and_nothing_is_claimed(monke
     assert plan.graph.barriers == 1
     found = certificate(dag, plan)
     assert found.ic_optimal is None and "barrier" in found.reason
-    assert schedule(dag, plan.ranks) == [0, 1, 3, 4]
+    assert schedule(dag, plan.ranks) == [0, 1, 3, 4] == plan.order
+
+
+def test_a_barrier_that_stays_is_no_job_when_schedules_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_module, "MOST_ARCS", 1)
+    monkeypatch.setattr(graph_module, "MOST_TIMES", 0)
+    dag = Dag(list("abmcd"), [0, 1, 2, 2], [2, 2, 3, 4], milestones=bytes([0, 0, 1, 0, 0]))
+    plan = Plan(dag)
+    assert certificate(dag, plan, rivals=[("fifo", [0, 1, 3, 4])]).ic_optimal is None
+    assert certificate(dag, plan, [1, 0, 3, 4], [("prio", plan.order)]).ic_optimal is None
 
 
 def test_two_barriers_of_ten_thousand_jobs_each() -> None:

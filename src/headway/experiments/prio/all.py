@@ -10,7 +10,7 @@ from headway import __version__
 from headway.experiments.prio import claims, figure_4, figures_6_to_9, known_times, overhead, readings, real
 from headway.experiments.prio.results import Results
 from headway.experiments.prio.settings import BATCHES, FILES, FULL, INTERVALS, PAPER, QUICK, Case
-from headway.experiments.report import Report, drawing_board
+from headway.experiments.report import Report, drawing_board, make
 from headway.sim.comparison import Effort
 
 
@@ -38,7 +38,7 @@ def reproduce(
 ) -> Report:
     """Measures what is not there yet and writes the report; `begin` and `done` are told of jobs to be simulated."""
     drawing_board()  # says what is missing before hours are spent
-    folder.mkdir(parents=True, exist_ok=True)
+    make(folder)
     results = Results(folder / "settings.jsonl")
     cases = [Case(name, file) for name in plan.efforts for file in FILES]
     dags = {case.name: case.dag for case in cases if case.file == FILES[0] and case.name != "sdss"}

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from operator import index
 from typing import TYPE_CHECKING, TypeAlias
 
-from headway.model.errors import HeadwayError, UsageError, shown
+from headway.model.errors import HeadwayError, UsageError, shown, unquoted
 
 if TYPE_CHECKING:  # the names of orders are asked for before there is any dag
     from importlib.metadata import EntryPoint
@@ -27,6 +28,7 @@ ORDERS = {
     "prio-weighted": "headway.policies.what_next.prio_weighted",
 }
 GROUP = "headway.what_next"
+MOST = 2**31 - 2  # that a rank may be, either side of 0: a store has its services before all others at -2**31
 
 
 def order(name: str) -> Order:
@@ -42,7 +44,7 @@ def order(name: str) -> Order:
 
 def names() -> list[str]:
     """All orders there are."""
-    return [*ORDERS, *sorted(_installed())]
+    return [*ORDERS, *sorted(_installed().keys() - ORDERS.keys())]
 
 
 def _installed() -> dict[str, EntryPoint]:
@@ -56,21 +58,34 @@ def _loaded(point: EntryPoint) -> Order:
     """A package's order, held to what the engine relies on: one whole number for each node."""
     try:
         theirs = point.load()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a package does when it is loaded
         raise HeadwayError(
-            f"the order {shown(point.name)} cannot be loaded from {point.value}: {error}.",
+            f"the order {shown(point.name)} cannot be loaded from {point.value}: {_told(error)}.",
             "Install the package that brings it again, or take it out.",
         ) from error
     if not callable(theirs):
         raise HeadwayError(f"the order {shown(point.name)} is no function: {point.value}.", "Tell its author.")
 
     def ranks(dag: Dag) -> Sequence[int]:
-        answer = theirs(dag)
-        if len(answer) != len(dag) or not all(isinstance(rank, int) for rank in answer):
+        try:
+            answer = theirs(dag)
+        except Exception as error:  # whatever a package does
+            raise HeadwayError(f"the order {shown(point.name)} failed: {_told(error)}.", "Tell its author.") from error
+        try:
+            found = [index(rank) for rank in answer]
+        except TypeError:
+            found = []
+        if len(found) != len(dag) or not all(-MOST <= rank <= MOST for rank in found):
             raise HeadwayError(
-                f"the order {shown(point.name)} did not answer with one whole number for each of {len(dag)} nodes.",
+                f"the order {shown(point.name)} did not answer with one whole number, of at most {MOST:,}, for each of"
+                f" {len(dag)} nodes.",
                 "Tell its author.",
             )
-        return list(answer)
+        return found
 
     return ranks
+
+
+def _told(error: Exception) -> str:
+    """What an error of somebody else's says, in one line."""
+    return unquoted(f"{type(error).__name__}: {error}")

@@ -80,7 +80,9 @@ def _after(step: int) -> str:
 def _obstacle(dag: Dag, plan: Plan) -> tuple[str, int | None] | None:
     """What keeps the theory from saying yes, and the place of the component that does."""
     if plan.graph.barriers:
-        return f"{plan.graph.barriers} barriers stand for too many arcs to be taken apart", None
+        count = plan.graph.barriers
+        who = "a barrier stands" if count == 1 else f"{count} barriers stand"
+        return f"{who} for too many arcs to be taken apart", None
     for place, component in enumerate(plan.sequence):
         if component in plan.parts.strays:
             return f"{_called(dag, plan, place)} does not hold all children of its jobs", place

@@ -31,6 +31,7 @@ class Plan:
 
     def __init__(self, dag: Dag) -> None:
         self.dag_size = len(dag)
+        self._milestones = dag.milestones
         self.graph: Graph = graph(dag)
         self.parts: Parts = Decomposition(self.graph).run()
         self.profiles: list[Profile] = []
@@ -174,11 +175,13 @@ class Plan:
 
     @cached_property
     def order(self) -> list[int]:
-        """The schedule: the non-sinks of each component in turn, and at last all sinks, by the order of the file."""
+        """The schedule of jobs: the non-sinks of each component in turn, and at last all sinks, as in the file."""
         starts, nonsinks = self.graph.child_start, self.parts.nonsinks
         order = [node for component in self.sequence for node in nonsinks[component]]
         order += [node for node in range(self.graph.size) if starts[node] == starts[node + 1]]
         nodes = self.graph.nodes
+        if self.graph.barriers:
+            return [node for node in order if not self._milestones[node]]
         return order if isinstance(nodes, range) else [nodes[node] for node in order]
 
     @cached_property
