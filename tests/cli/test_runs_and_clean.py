@@ -133,7 +133,7 @@ def test_the_file_shrinks(tmp_path: Path) -> None:
     before = (tmp_path / ".headway/store.db").stat().st_size
     found = answer("clean", "--yes", cwd=tmp_path)
     after = (tmp_path / ".headway/store.db").stat().st_size
-    assert after < before / 3 and found["bytes"] >= before - after
+    assert after < before / 2 and found["bytes"] >= before - after
 
 
 def test_what_runs_stays_and_what_is_beside_it_may_go(folder: Path) -> None:

@@ -55,6 +55,8 @@ def test_auto_takes_what_is_known_into_account() -> None:
     assert chosen(Dag(NAMES, *ARCS, seconds=[1.0, None, None, None])) == "prio-weighted"
     assert chosen(Dag(NAMES, [], [], seconds=[1.0, 2.0, 3.0, 4.0])) == "prio-weighted"
     assert chosen(Dag(NAMES, [], [])) == "fifo"
+    assert chosen(Dag(list("abc"), [0, 1], [1, 2])) == "fifo"  # a chain has one order only
+    assert chosen(Dag(list("abc"), [0], [1])) == "prio"
 
 
 def test_of_equal_ranks_who_became_eligible_first_goes_first_and_then_the_file() -> None:

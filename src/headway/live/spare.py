@@ -11,8 +11,10 @@ _spare: tuple[int, int] | None = None  # its process, and the pipe on which it w
 
 
 def prepare() -> None:
-    """Forks the process; it goes when whoever forked it goes without having told it anything."""
+    """Forks the process, once; it goes when whoever forked it goes without having told it anything."""
     global _spare
+    if _spare is not None:
+        return
     told, tell = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
     if child:
