@@ -405,3 +405,14 @@ def test_a_missing_submit_file_is_refused_where_its_node_is(tmp_path: Path) -> N
 def test_save_points_are_refused_by_name_and_line(tmp_path: Path) -> None:
     dag = Dag(tmp_path, "JOB A sh\nJOB B sh\nPARENT A CHILD B\nSAVE_POINT_FILE B here\n")
     assert f'x.dag:{len(HEAD.splitlines()) + 4}: SAVE_POINT_FILE of "B"' in dag.refused()
+
+
+def test_what_is_htcondors_own_is_told_by_line_and_the_rest_runs(tmp_path: Path) -> None:
+    dag = Dag(
+        tmp_path, "JOB A sh\nSCRIPT HOLD A held\nSET_JOB_ATTR Colour = 7\nDOT a.dot\nCONFIG x.config\nENV GET HOME\n"
+    )
+    done = headway("run", str(dag.path))
+    assert done.returncode == 0 and dag.ledger == ["A"], done.stderr
+    first, told = len(HEAD.splitlines()), done.stderr.splitlines()
+    for line, word in ((2, "HOLD"), (3, "SET_JOB_ATTR"), (4, "DOT"), (5, "CONFIG"), (6, "ENV")):
+        assert [said for said in told if f"x.dag:{first + line}: " in said and word in said], (word, told)

@@ -12,6 +12,8 @@ import click
 from headway.cli.choosing import choosing_options, chosen, dry_run, meant, tell_the_end
 from headway.cli.options import order_option, print_json, workflow_arguments
 
+MOST_WARNINGS = 10  # that are worth a line each before a run
+
 
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
@@ -122,6 +124,10 @@ def command(
             lambda read: chosen(read, arguments, wishes, retry),
         )
     display = Display(session.total, session.before.done, session.before.left_out, quiet=as_json)
+    for warning in session.warnings[:MOST_WARNINGS]:
+        display.say(f"warning: {warning}")
+    if len(session.warnings) > MOST_WARNINGS:
+        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; headway show tells them.")
     if session.rescue is not None:
         display.say(f"going on from {session.rescue.name}.")
     stops = Stops()

@@ -16,7 +16,7 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
 from headway.live.store import AnyStore, WorkingStore
-from headway.live.submit import source_of, submitted
+from headway.live.submit import source_of, submitted, unheeded
 from headway.model.workflow import Workflow
 
 
@@ -80,6 +80,9 @@ class Session:
 
             workflow = rescued(workflow, self.rescue)
         self._workflow = workflow
+        self.warnings = list(workflow.warnings)
+        if workflow.format == "dagman":
+            self.warnings += unheeded(workflow)
         choice = choose(workflow)
         self.number, self._flat = submitted(
             *(home, store, workflow, arguments, wish.order, wish.fresh, self.begun),

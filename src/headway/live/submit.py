@@ -232,11 +232,34 @@ def refuse(workflow: Workflow) -> None:
             raise InputError(workflow.source, _line(workflow, group.name), what, "Queue one.")
 
 
+def unheeded(workflow: Workflow) -> Iterator[str]:
+    """What the file says and a run here takes no notice of, since it is HTCondor's: a sentence each."""
+    if workflow.format != "dagman":
+        return
+    for path, group in chain(workflow.walk(), ((group.name, group) for group in workflow.special())):
+        for job in group.all_jobs():
+            if job.rules.hold is not None:
+                line = _line(workflow, path, r"SCRIPT\b.*\bHOLD")
+                what = f"no job is ever held here, so the HOLD script of {shown(path)} never runs."
+                yield f"{workflow.source}:{line}: {what}"
+    settings = workflow.settings
+    for keyword, value in (
+        ("CONFIG", settings.config),
+        ("DOT", settings.dot),
+        ("SET_JOB_ATTR", settings.job_attributes),
+        ("ENV", settings.environment_get or settings.environment_set),
+    ):
+        if value:
+            line = _line(workflow, "", keyword)
+            yield f"{workflow.source}:{line}: {keyword} is for HTCondor's own DAGMan, and not heeded here."
+
+
 def _line(workflow: Workflow, path: str, keyword: str = "JOB|FINAL|PROVISIONER|SERVICE|SUBDAG\\s+EXTERNAL") -> int:
     """The line of a DAGMan file that speaks of a node; the first where it cannot be told."""
     if workflow.format != "dagman":
         return 1
-    wanted = re.compile(rf"\s*(?:{keyword})\s+{re.escape(path)}(?:\s|$)", re.IGNORECASE)
+    end = r"(?:\s|$)" if path else ""
+    wanted = re.compile(rf"\s*(?:{keyword})\s+{re.escape(path)}{end}", re.IGNORECASE)
     try:
         lines = Files().lines(workflow.source)
         return next((number for number, line in enumerate(lines, 1) if wanted.match(line)), 1)
