@@ -89,7 +89,7 @@ def test_every_order_is_judged(iv: Path, by: str, best: bool) -> None:
 
 def test_auto_weighs_run_times_where_they_are_known(tmp_path: Path) -> None:
     (tmp_path / "w.sh").write_text("mqsub -l a -c true -attr seconds=5\nmqsub -l b -c true -attr seconds=50 -deps a\n")
-    (tmp_path / "plain.sh").write_text("mqsub -l a -c true\nmqsub -l b -c true -deps a\n")
+    (tmp_path / "plain.sh").write_text("mqsub -l a -c true\nmqsub -l b -c true -deps a\nmqsub -l c -c true -deps a\n")
     (tmp_path / "alone.sh").write_text("mqsub -l a -c true\nmqsub -l b -c true\n")
     chosen = {name: answer("order", f"{name}.sh", cwd=tmp_path)["chosen"] for name in ("w", "plain", "alone")}
     assert chosen == {"w": "prio-weighted", "plain": "prio", "alone": "fifo"}
