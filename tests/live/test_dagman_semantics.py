@@ -281,6 +281,14 @@ def test_a_sub_dag_is_run_in_its_nodes_place_with_one_slot_for_all(tmp_path: Pat
     assert dag.ledger == ["A", "I", "J", "B"]
 
 
+def test_a_sub_dag_has_the_order_of_the_dag(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
+    (tmp_path / "inner.dag").write_text(HEAD + "JOB I sh\n")
+    dag.run("--order", "critical-path")
+    runs = json.loads(headway("runs", "--store", str(tmp_path), "--json").stdout)["workflows"]
+    assert [run["order"] for run in runs] == ["critical-path"] * 2
+
+
 def test_a_sub_dag_may_be_written_while_the_workflow_runs(tmp_path: Path) -> None:
     dag = Dag(tmp_path, "JOB A sh\nSUBDAG EXTERNAL S inner.dag DIR sub\nPARENT A CHILD S\nSCRIPT PRE S ../make\n")
     (tmp_path / "sub").mkdir()

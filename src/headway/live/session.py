@@ -114,7 +114,7 @@ class Session:
             {
                 "workflow": self.number,
                 "slots": self._wish.slots,
-                "environment": dict(os.environ),
+                "environment": {**os.environ, "HEADWAY_ORDER": self._wish.order},  # for sub-DAGs
                 "mark": os.environ.get("HEADWAY_LEASE", ""),
                 "fail_fast": self._wish.fail_fast,
                 "memory": self._wish.memory,
