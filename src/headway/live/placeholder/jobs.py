@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
@@ -214,7 +214,7 @@ class Jobs:
         """The marks of jobs that are to begin nothing new."""
         return {mark(self._store, job.lease.id) for job in self.running.values() if job.halted}
 
-    def end(self, leases: Mapping[LeaseId, str]) -> None:
+    def end(self, leases: Collection[LeaseId]) -> None:
         """Ends attempts that their store wants ended."""
         for handle, job in self.running.items():
             if job.lease.id in leases:

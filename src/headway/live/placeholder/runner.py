@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
@@ -23,8 +23,8 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import Jobs, NoRoomError
-from headway.live.placeholder.orphans import mark
+from headway.live.placeholder.jobs import CALLED_OFF, Jobs, NoRoomError
+from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
@@ -76,6 +76,7 @@ class Runner:
         recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
         self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.selector, max(1, most_files() - 64))  # each slot needs a handle
+        self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
@@ -111,19 +112,19 @@ class Runner:
             workflow, at_once = client.cancels
             client.cancels = None
             self.desk.cancel(workflow)
-            self.halt(workflow)
+            self.nesting.halt(workflow)
             if at_once:
-                self.stop_workflow(workflow)
+                self.nesting.stop(workflow)
         self.reckon()
         if client.stops or (client.mark and client.wants_more and client.mark in self.jobs.halted()):
             client.stops = False
             if client.workflow not in self.desk.wanted or client.wants_more:
-                self.halt(client.workflow)
+                self.nesting.halt(client.workflow)
                 self.reckon()
         if client.stops_now:
             client.stops_now = False
             if client.workflow not in self.desk.wanted:
-                self.stop_workflow(client.workflow)
+                self.nesting.stop(client.workflow)
         if client.asks_to_look:
             client.asks_to_look = False
             self.look()
@@ -132,43 +133,21 @@ class Runner:
             there = [one.workflow for one in self.desk.clients.values()]
             client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there})
 
-    def halt(self, workflow: WorkflowId) -> None:
-        """Nothing new begins for a workflow, nor for those that run, or will, in place of its jobs."""
-        self.jobs.halt(workflow)
-        halted = self.jobs.halted()
-        for client in self.desk.clients.values():
-            if client.mark in halted and client.wants_more:
-                client.wants_more = False
-                self.halt(client.workflow)
-
-    def stop_workflow(self, workflow: WorkflowId) -> None:
-        """Ends the jobs of a workflow, and of those that run in place of its jobs."""
-        self.jobs.stop(workflow)
-        marks = {mark(self.mark, job.lease.id) for job in self.jobs.running.values() if job.lease.workflow == workflow}
-        for client in self.desk.clients.values():
-            if client.mark in marks and client.workflow and client.workflow != workflow:
-                client.wants_more = False
-                self.stop_workflow(client.workflow)
-
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
         self.dry = False
         with contextlib.suppress(HeadwayError):
-            self.end(dict(self.store.told(self.placeholder)))
+            self.end([lease for lease, _ in self.store.told(self.placeholder)])
 
-    def end(self, leases: Mapping[LeaseId, str]) -> None:
+    def end(self, leases: Collection[LeaseId]) -> None:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
         self.jobs.end(leases)
         for lease in [lease for lease in self.at_hand if lease.id in leases]:
             self.at_hand.remove(lease)
-            self.finished.append(Finish(lease.id, None, ended=time.time(), reason=leases[lease.id]))
-        ended = {mark(self.mark, lease) for lease in leases}
-        for client in self.desk.clients.values():
-            if client.mark in ended and client.workflow:
-                client.wants_more = False
-                self.stop_workflow(client.workflow)
+            self.finished.append(Finish(lease.id, None, ended=time.time(), reason=CALLED_OFF))
+        self.nesting.stop_inside(leases)
 
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
@@ -176,14 +155,13 @@ class Runner:
         self.desk.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
-            self.stop_workflow(workflow)
+            self.nesting.stop(workflow)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.desk.reckon()
         self.jobs.slots, self.jobs.named = self.desk.slots, self.desk.named
-        marks, running = self.desk.marks, self.jobs.running.values()
-        self.lent = {job.lease.id for job in running if mark(self.mark, job.lease.id) in marks} if marks else set()
+        self.lent = self.nesting.lent()
         self.dry = False
         for _ in range(len(self.at_hand)):
             lease = self.at_hand.popleft()
@@ -217,9 +195,9 @@ class Runner:
             return False
         if running and running > self.jobs.beside(client.workflow):
             return False
-        if client.wants_more and (
-            self.trouble or not (self.is_stuck() or not self.store.is_under_way(client.workflow))
-        ):
+        if client.wants_more and self.trouble:
+            return False
+        if client.wants_more and not self.is_stuck() and self.store.is_under_way(client.workflow):
             return False
         if running:
             self.jobs.dismiss(client.workflow)  # services end with what they serve
@@ -314,13 +292,10 @@ class Runner:
 
     def exchange(self) -> None:
         """One transaction: ends go in, leases come out. If it cannot be made, nothing is lost and it is tried again."""
-        free = self.desk.slots - self.busy() - sum(lease.cores for lease in self.at_hand)
-        ahead = AHEAD * self.desk.slots - len(self.at_hand) if self.jobs.typical <= SHORT else 0
         here("exchange.before")
         if self.trouble:
             self.finished += self.strays()
-        room = Room(max(free, 0), self.desk.slots, max(ahead, 0), *self.memory_left(), self.named_left())
-        answer = self.store.exchange(self.placeholder, self.finished, room, self.desk.wanted, time.time())
+        answer = self.store.exchange(self.placeholder, self.finished, self.room(), self.desk.wanted, time.time())
         leases = answer.leases
         here("exchange.after")
         self.finished = []
@@ -334,23 +309,22 @@ class Runner:
                 if client.workflow in answer.done:
                     client.credit(answer.done[client.workflow])
         if answer.stops:
-            self.end(dict.fromkeys(answer.stops, "its workflow or node has failed"))
+            self.end(answer.stops)
         self.desk.take_turns()
 
-    def memory_left(self) -> tuple[int, int]:
-        """Bytes that no job has asked for, and all there are: of this machine, or what clients say."""
+    def room(self) -> Room:
+        """What there is room for beside what runs and what is at hand."""
+        ahead = AHEAD * self.desk.slots - len(self.at_hand) if self.jobs.typical <= SHORT else 0
+        cores = self.busy() + sum(lease.cores for lease in self.at_hand)
+        memory = self.jobs.memory + sum(lease.memory for lease in self.at_hand)
         there = self.desk.memory or self.memory
-        held = self.jobs.memory + sum(lease.memory for lease in self.at_hand)
-        return max(0, there - held), there
-
-    def named_left(self) -> dict[str, int]:
-        """What is left of each named resource."""
-        left = dict(self.desk.named)
-        if left:
+        named = dict(self.desk.named)
+        if named:
             for lease in [*(job.lease for job in self.jobs.running.values()), *self.at_hand]:
                 for name, count in lease.named:
-                    left[name] = left.get(name, 0) - count
-        return left
+                    named[name] = named.get(name, 0) - count
+        slots = self.desk.slots
+        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named)
 
     def worry(self, trouble: str) -> None:
         """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""

@@ -1,0 +1,51 @@
+"""Workflows that run in place of jobs of other workflows: what stops one stops those inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from headway.live.placeholder.clients import Client
+from headway.live.placeholder.desk import Desk
+from headway.live.placeholder.jobs import Jobs
+from headway.live.placeholder.orphans import mark
+from headway.model.messages import LeaseId, WorkflowId
+
+
+class Nesting:
+    """Who is inside whom: a client says which job it is part of, by that job's mark."""
+
+    def __init__(self, desk: Desk, jobs: Jobs, store: str) -> None:
+        self._desk = desk
+        self._jobs = jobs
+        self._store = store
+
+    def lent(self) -> set[LeaseId]:
+        """Jobs that wait for jobs of this store, and need no slot meanwhile."""
+        marks = self._desk.marks
+        if not marks:
+            return set()
+        running = (job.lease.id for job in self._jobs.running.values())
+        return {lease for lease in running if mark(self._store, lease) in marks}
+
+    def halt(self, workflow: WorkflowId) -> None:
+        """Nothing new begins for a workflow, nor for those that run, or will, in place of its jobs."""
+        self._jobs.halt(workflow)
+        for client in self._inside(self._jobs.halted()):
+            if client.wants_more:
+                client.wants_more = False
+                self.halt(client.workflow)
+
+    def stop(self, workflow: WorkflowId) -> None:
+        """Ends the jobs of a workflow, and of those that run in place of its jobs."""
+        self._jobs.stop(workflow)
+        jobs = self._jobs.running.values()
+        self.stop_inside([job.lease.id for job in jobs if job.lease.workflow == workflow])
+
+    def stop_inside(self, leases: Collection[LeaseId]) -> None:
+        """Stops the workflows that run in place of jobs."""
+        for client in self._inside({mark(self._store, lease) for lease in leases}):
+            client.wants_more = False
+            self.stop(client.workflow)
+
+    def _inside(self, marks: Collection[str]) -> list[Client]:
+        return [client for client in self._desk.clients.values() if client.workflow and client.mark in marks]
