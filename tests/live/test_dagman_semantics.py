@@ -121,6 +121,14 @@ def test_a_node_with_a_directory_runs_its_scripts_there(tmp_path: Path) -> None:
     assert sorted((tmp_path / "d/ledger").read_text().splitlines()) == ["A", "post 0", "pre"]
 
 
+def test_the_bounds_of_a_run_count_scripts_and_processes(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, 'JOB A three\nVARS A do="sleep 0.2"\nSCRIPT PRE A pre\nSCRIPT POST A post\n')
+    dag.script("pre", "sleep 0.2")
+    dag.script("post", "sleep 0.2")
+    found = dag.run()
+    assert found["minimal_seconds"] >= 0.6 and found["work_seconds"] >= 1.0 / 2 and found["attempts"] == 5
+
+
 # --- retries -------------------------------------------------------------------------------------------------------
 
 
@@ -424,3 +432,14 @@ def test_what_is_htcondors_own_is_told_by_line_and_the_rest_runs(tmp_path: Path)
     first, told = len(HEAD.splitlines()), done.stderr.splitlines()
     for line, word in ((2, "HOLD"), (3, "SET_JOB_ATTR"), (4, "DOT"), (5, "CONFIG"), (6, "ENV")):
         assert [said for said in told if f"x.dag:{first + line}: " in said and word in said], (word, told)
+
+
+def test_the_default_order_is_prios_where_run_times_are_unknown(tmp_path: Path) -> None:
+    """Fig. 3 of PRIO's paper, on one slot: c, a, b, d, e; first come, first served it would be a, c, b, d, e."""
+    dag = Dag(tmp_path, "".join(f"JOB {name} sh\n" for name in "abcde") + "PARENT a CHILD b\nPARENT c CHILD d e\n")
+    for words in ((), ("--order", "prio")):
+        done = headway("run", str(dag.path), "--slots", "1", "--fresh", *words)
+        assert done.returncode == 0, done.stderr
+    assert dag.ledger == list("cabde") * 2
+    headway("run", str(dag.path), "--slots", "1", "--fresh", "--order", "fifo")
+    assert dag.ledger[10:] == list("acbde")

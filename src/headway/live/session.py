@@ -134,6 +134,17 @@ class Session:
         if files is not None:
             files.end(self.outcome.exit_code)
 
+    def _bounds(self) -> Bounds:
+        """What no run of these jobs can beat. A node's scripts and processes are steps of its path."""
+        if self._workflow.format != "dagman":
+            return bounds(self._store, self.number, self._flat, self._wish.slots)
+        from headway.live.past import measured
+
+        whole = self._whole()
+        attempts = whole.history(self.number)
+        dag = measured(whole.web(self.number), attempts)
+        return Bounds(dag.minimal_schedule.makespan, dag.work / self._wish.slots, len(attempts))
+
     @cached_property
     def outcome(self) -> Outcome:
         """How it ended, by what the store says; to be asked when it has."""
@@ -147,7 +158,7 @@ class Session:
         return Outcome(
             ended,
             time.time() - self.begun,
-            bounds(store, number, self._flat, self._wish.slots),
+            self._bounds(),
             failed_jobs(self._home, store, number) if ended.failed else [],
             store.returned(number),
             rescue,
