@@ -117,7 +117,7 @@ def test_without_matplotlib_the_way_out_is_told(iv: Path, monkeypatch: pytest.Mo
     from headway.model.errors import HeadwayError
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(HeadwayError, match=r"headway\[plot\]"):
+    with pytest.raises(HeadwayError, match=r"-m pip install matplotlib"):
         picture("IV", {"prio": [1, 0]}, "svg")
 
 

@@ -294,3 +294,10 @@ def test_memory_is_shared_out(tmp_path: Path) -> None:
     path = script(tmp_path, "".join(f"mqsub -l A{n} -attr memory=600M -c '{act}'\n" for n in range(4)))
     run(path, "--memory", "1G")
     assert (tmp_path / "ledger").read_text().split() == ["done"] * 4
+
+
+def test_a_kind_of_store_that_is_not_known_is_refused_and_makes_no_folder(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c true\n")
+    done = headway("run", str(path), "--store", "mysql://host/x", cwd=tmp_path)
+    assert done.returncode == 2 and "mysql:// is no store" in done.stderr
+    assert [found.name for found in tmp_path.iterdir()] == ["w.sh"]

@@ -130,7 +130,7 @@ def test_without_the_driver_it_says_what_to_install() -> None:
         "import sys; sys.modules['psycopg'] = None; from headway.live.store import opened; opened('postgresql:///x')"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "pip install headway[postgres]" in done.stderr.splitlines()[-1]
+    assert "-m pip install 'psycopg[binary]'" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("analyzed", [False, True])

@@ -50,6 +50,11 @@ def test_the_example_is_used_by_name_once_it_is_installed(tmp_path: Path) -> Non
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(ran.stdout)["done"] == 5
+    simulated = subprocess.run(
+        [*call, "simulate", "grid", "fan.dag", "--order", "widest-first,fifo", "--p", "3", "--q", "3", "--json"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert set(json.loads(simulated.stdout)["orders"]) == {"widest-first", "fifo"}
 
 
 def test_an_installed_order_is_among_the_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

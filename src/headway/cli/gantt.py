@@ -13,7 +13,7 @@ from headway.cli.report import duration
 from headway.cli.table import counted
 from headway.live.read import write_whole
 from headway.live.store.records import Attempt, Web
-from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown, unquoted
+from headway.model.errors import NotFoundError, UsageError, not_installed, shown, unquoted
 from headway.model.states import Step
 from headway.model.timeline import Curve, averaged, peak
 
@@ -50,9 +50,7 @@ def checked(path: str) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise HeadwayError(
-            "--gantt needs the package matplotlib, which is not here.", "Run: pip install 'headway[plot]'"
-        ) from None
+        raise not_installed("--gantt", "matplotlib") from None
 
 
 def draw(path: str, title: str, web: Web, attempts: Sequence[Attempt]) -> None:

@@ -92,7 +92,9 @@ def command(
     folder, server = place_of_run(store, workflow)
     if wishes["dry_run"]:
         found = meant(workflow, arguments, format_name, wishes)
-        base = server if server is not None else folder / "store.db"
+        from headway.live.store import FILE
+
+        base = server if server is not None else folder / FILE
         return dry_run(chosen(found, arguments, wishes, retry), base, fresh, edited, as_json)
     if detach:
         from headway.cli.detach import detached
@@ -170,7 +172,9 @@ def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     beside = Path(workflow).absolute().parent / ".headway"
     if store is None:
         return beside, None
-    if store.startswith(("postgresql://", "postgres://")):
+    from headway.live.store import is_server
+
+    if is_server(store):
         from headway.live.home import server_folder
 
         ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 
-from headway.model.errors import HeadwayError, UsageError, shown
+from headway.model.errors import UsageError, not_installed, shown
 
 KINDS = ("svg", "png", "pdf")
 
@@ -24,9 +24,7 @@ def picture(title: str, curves: Mapping[str, Sequence[int]], kind: str) -> bytes
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise HeadwayError(
-            "a picture needs matplotlib, which is not installed.", "Install it: pip install 'headway[plot]'."
-        ) from None
+        raise not_installed("a picture", "matplotlib") from None
     first, *others = curves
     with matplotlib.rc_context({"svg.hashsalt": "headway", "svg.fonttype": "none"}):
         figure = Figure(figsize=(8, 6 if others else 3.5), layout="constrained")

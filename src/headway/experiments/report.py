@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, not_installed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +124,7 @@ def drawing_board() -> Any:
     try:
         import matplotlib
     except ImportError:
-        raise HeadwayError("drawing needs Matplotlib, which is not here.", 'Try pip install "headway[plot]".') from None
+        raise not_installed("a picture", "matplotlib") from None
     matplotlib.use("svg")
     matplotlib.rcParams.update({"svg.hashsalt": "headway", "svg.fonttype": "none", "font.size": 8})
     from matplotlib import pyplot

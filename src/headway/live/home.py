@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from headway.live.store import FILE
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
@@ -40,7 +41,7 @@ class Home:
 
     @property
     def database(self) -> Path:
-        return self.folder / "store.db"
+        return self.folder / FILE
 
     @property
     def spool(self) -> Path:

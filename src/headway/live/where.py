@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.live.store import opened
+from headway.live.store import FILE, is_server, opened
 from headway.model.errors import NotFoundError, shown
 
 if TYPE_CHECKING:
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
 
 STORE = "HEADWAY_STORE"
 FOLDER = ".headway"
-_FILE = "store.db"
 
 
 def found_store(option: str | None = None) -> tuple[Home | None, Store]:
     """The store, which must be there already, and the folder around it; a server has none."""
     place = option or os.environ.get(STORE)
-    if place and "://" in place and not place.startswith("sqlite:///"):
+    if place and is_server(place):
         return None, opened(place)
     folder = _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
     from headway.live.home import Home
 
-    return Home(folder), opened(folder / _FILE)
+    return Home(folder), opened(folder / FILE)
 
 
 def server_home(option: str | None, directory: str) -> Home | None:
@@ -40,17 +39,17 @@ def server_home(option: str | None, directory: str) -> Home | None:
 def _given(place: str) -> Path:
     """The folder that a user means: it, the folder beside a workflow, or the one that a store's file is in."""
     path = Path(place)
-    if path.name == _FILE and path.is_file():
+    if path.name == FILE and path.is_file():
         return path.parent
     for folder in (path, path / FOLDER):
-        if (folder / _FILE).is_file():
+        if (folder / FILE).is_file():
             return folder
     raise NotFoundError(f"there is no store at {shown(place)}.", "Run a workflow first: headway run W --store FOLDER.")
 
 
 def _nearest(begin: Path) -> Path:
     for above in (begin, *begin.parents):
-        if (above / FOLDER / _FILE).is_file():
+        if (above / FOLDER / FILE).is_file():
             return above / FOLDER
     raise NotFoundError(
         f"there is no store in {shown(str(begin))} or above: no folder {FOLDER}.",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 SHOWN = 80  # characters of a user's word that an error repeats: a line may be 100 MB long
 
 
@@ -78,3 +80,11 @@ class NotFoundError(HeadwayError):
     """No such job, group or site."""
 
     exit_code = 4
+
+
+def not_installed(what: str, *packages: str) -> HeadwayError:
+    """What a command needs and this Python does not have; the way out works in a clone and in an installation alike."""
+    names = " and ".join(package.partition("[")[0] for package in packages)
+    wanted = " ".join(f"'{package}'" if "[" in package else package for package in packages)
+    are = "which are" if len(packages) > 1 else "which is"
+    return HeadwayError(f"{what} needs {names}, {are} not installed.", f"Run: {sys.executable} -m pip install {wanted}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from headway.model.errors import HeadwayError
+from headway.model.errors import not_installed
 
 if find_spec("numpy") is None or find_spec("numba") is None:
-    raise HeadwayError("simulating needs NumPy and Numba, which are not here.", 'Try pip install "headway[sim]".')
+    raise not_installed("a simulation", "numpy", "numba")

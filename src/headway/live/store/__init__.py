@@ -15,13 +15,25 @@ if TYPE_CHECKING:
 
 AnyStore: TypeAlias = "WholeSqliteStore | WholePostgresStore"  # each keeps to protocol.Store
 WorkingStore: TypeAlias = "SqliteStore | PostgresStore"  # to protocol.Progress and protocol.Looking
-_FILE = "store.db"
-_SERVERS = ("postgresql://", "postgres://")
+FILE = "store.db"
+
+
+def is_server(place: str) -> bool:
+    """Whether a store is on a server rather than in a file; a kind that Headway does not know is refused."""
+    scheme, mark, _ = place.partition("://")
+    if not mark or scheme == "sqlite":
+        return False
+    if scheme not in ("postgresql", "postgres"):
+        raise UsageError(
+            f"{scheme}:// is no store that Headway knows.",
+            "Give a folder, sqlite:///PATH or postgresql://HOST/DATABASE.",
+        )
+    return True
 
 
 def opened(place: str | Path, sync: str = "normal") -> AnyStore:
     """The store at a folder, a file, `sqlite:///path` or `postgresql://host/database`, made if it is not there."""
-    if str(place).startswith(_SERVERS):
+    if is_server(str(place)):
         from headway.live.store.whole_postgres import WholePostgresStore
 
         return WholePostgresStore(str(place))
@@ -32,7 +44,7 @@ def opened(place: str | Path, sync: str = "normal") -> AnyStore:
 
 def working(place: str | Path, sync: str = "normal") -> WorkingStore:
     """The same with what running jobs takes, and no more: every run waits for what is imported."""
-    if str(place).startswith(_SERVERS):
+    if is_server(str(place)):
         from headway.live.store.postgres import PostgresStore
 
         return PostgresStore(str(place))
@@ -45,12 +57,5 @@ def _file(text: str) -> Path | None:
     """The file of an embedded store; None: in memory."""
     if text == ":memory:":
         return None
-    if text.startswith("sqlite:///"):
-        text = text.removeprefix("sqlite:///")
-    elif "://" in text:
-        raise UsageError(
-            f"{text.partition('://')[0]}:// is no store that Headway knows.",
-            "Give a folder, sqlite:///PATH or postgresql://HOST/DATABASE.",
-        )
-    path = Path(text)
-    return path / _FILE if path.is_dir() or not (path.suffix or path.exists()) else path
+    path = Path(text.removeprefix("sqlite:///"))
+    return path / FILE if path.is_dir() or not (path.suffix or path.exists()) else path

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.live.store import migration
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, not_installed
 
 if TYPE_CHECKING:
     import psycopg
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 try:
     import psycopg as _psycopg
 except ImportError:
-    raise HeadwayError(
-        "a postgresql:// store needs the package psycopg, which is not here.", "Run: pip install headway[postgres]"
-    ) from None
+    raise not_installed("a postgresql:// store", "psycopg[binary]") from None
 
 _LOCK = 0x48647779  # the advisory lock of whoever makes or changes the tables
 

@@ -91,9 +91,6 @@ class Looking(Protocol):
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         """What an attempt at a command was about whose runner has died: spec, directory, and when it got its lease."""
 
-    def has_eligible(self, workflow: WorkflowId) -> bool:
-        """Whether some job of a workflow may run now."""
-
     def is_under_way(self, workflow: WorkflowId) -> bool:
         """Whether something of a workflow runs or could: services do not count."""
 

@@ -301,9 +301,6 @@ WHERE j.state = 2 AND a.placeholder = :placeholder ORDER BY j.lease
 SELECT j.lease FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
 WHERE j.state = 2 AND (CAST(:host AS text) IS NULL OR p.host = CAST(:host AS text)) ORDER BY j.lease
 
--- name: has_eligible
-SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4 LIMIT 1
-
 -- name: attempt
 SELECT workflow, job, ended, exit_code FROM attempts WHERE id = :lease
 

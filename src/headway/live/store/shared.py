@@ -96,9 +96,6 @@ class Shared:
         found = self._run("lost", lease=lease)
         return (found[0][0], said(found[0][1]), found[0][2]) if found else None
 
-    def has_eligible(self, workflow: WorkflowId) -> bool:
-        return bool(self._run("has_eligible", workflow=workflow))
-
     # --- exceptions ------------------------------------------------------------------------------------------------
 
     def _refuse(self, refused: Sequence[Finish], now: Seconds) -> None:
