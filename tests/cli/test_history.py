@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,6 +15,7 @@ from headway.cli.gantt import draw, picture
 from headway.live.store.records import Attempt, Member, Web
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId
+from headway.model.record import replace
 from headway.model.states import Kind, State, Step
 from tests.shell import answer, headway
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from headway.live.past import measured
 from headway.live.store.records import Attempt, Web
+from headway.model.record import record
 from headway.model.timeline import Curve, Elapsed, Span, concurrency, pauses, slots
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bar:
     """One attempt: from and to in seconds since the first began, pauses left out, and its row."""
 
@@ -20,7 +20,7 @@ class Bar:
     row: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chart:
     """The Gantt chart of a run, how many ran at once, and how many would have in the minimal schedule."""
 

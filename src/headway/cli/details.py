@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from headway.cli.report import RULES, Answer
@@ -15,6 +14,7 @@ from headway.model import attributes
 from headway.model.errors import InputError, NotFoundError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import Job
+from headway.model.record import asdict, is_record
 from headway.model.workflow import Workflow
 
 MOST_NAMED = 12  # jobs that an error lists
@@ -66,9 +66,7 @@ def _described(workflow: Workflow, name: str, kind: str, job: Job) -> Answer:
         "description": job.description or None,
         "variables": dict(job.variables + job.overrides),
         "attributes": dict(attributes.pairs_of(first)),
-        "rules": {
-            key: asdict(value) if hasattr(value, "__dataclass_fields__") else value for key, value in rules.items()
-        },
+        "rules": {key: asdict(value) if is_record(value) else value for key, value in rules.items()},
         "warnings": warnings,
     }
 

@@ -7,10 +7,11 @@ its children, so its lines may run together without saying anything that is not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from headway.model.dag import Dag
+from headway.model.record import field, mutable
 
 Arcs = set[tuple[int, int]]
 SWEEPS = 8
@@ -24,7 +25,7 @@ class Net:
     bottoms: list[int]
 
 
-@dataclass(slots=True)
+@mutable
 class Layers:
     """Items are numbered: jobs by their place in `jobs`, then wires."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from itertools import chain
 
 import click
@@ -14,6 +13,7 @@ from headway.cli.table import counted
 from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
+from headway.model.record import asdict, record
 from headway.policies.what_next import auto, order
 from headway.policies.what_next.eligible import eligible, schedule
 from headway.policies.what_next.prio.certificate import Certificate, certificate
@@ -22,7 +22,7 @@ from headway.policies.what_next.prio.plan import Plan
 RIVALS = ("fifo", "critical-path")  # whose schedules may show that another is not best
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ordered:
     """A dag under one order."""
 

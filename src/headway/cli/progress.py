@@ -6,11 +6,11 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from headway.live.run import Progress
 from headway.live.session import Outcome
+from headway.model.record import replace
 
 _WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a run takes
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields
 from typing import Any
 
 from headway.cli.terminal import harmless
 from headway.formats.clusters import special_nodes
 from headway.model.flatten import Flat, flatten
 from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
+from headway.model.record import asdict, fields
 from headway.model.workflow import Settings, Workflow
 
 Answer = dict[str, Any]
@@ -68,7 +68,7 @@ def features(workflow: Workflow, flat: Flat) -> Answer:
     return found
 
 
-RULES = [(field.name, getattr(PLAIN, field.name)) for field in fields(PLAIN)]
+RULES = [(name, getattr(PLAIN, name)) for name in fields(PLAIN)]
 
 
 def _job_features(jobs: Iterable[Job]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import click
 from headway.cli.options import print_json, workflow_arguments
 from headway.cli.terminal import harmless
 from headway.model.errors import UsageError
+from headway.model.record import asdict
 
 if TYPE_CHECKING:
     from headway.model.dag import Dag

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field, replace
 
 from headway.engine.plan import Plan
 from headway.model.flatten import Flat
+from headway.model.record import field, record, replace
 from headway.model.states import TRANSITIONS, State
 
 DISABLED = 1  # by its user, until its user enables it
@@ -14,7 +14,7 @@ LEFT_OUT = 2  # of this run; the next one looks anew
 ASSUMED = 4  # left out, and nobody waits for it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A row as far as a plan changes it."""
 
@@ -29,7 +29,7 @@ class Place:
         return self.state is State.DONE or bool(self.off & ASSUMED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Waits:
     """What of the arcs only a store knows."""
 

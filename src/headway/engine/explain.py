@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from headway.engine.ready import PLAIN, Lane
 from headway.model.errors import unquoted
 from headway.model.messages import Seconds
+from headway.model.record import record
 from headway.model.states import Kind, State, Step
 
 SOME = 5  # names that a sentence has room for
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Awaited:
     """A job that another one waits for, directly or through others."""
 
@@ -23,7 +23,7 @@ class Awaited:
     direct: bool = True  # nothing between the two but milestones
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LastAttempt:
     """How a job's last attempt went, or goes."""
 
@@ -38,7 +38,7 @@ class LastAttempt:
     stop: str  # why it is to end, if it is
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """What is known of a job that somebody asks about."""
 

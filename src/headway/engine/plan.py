@@ -7,12 +7,12 @@ calls up to date need not run. All that is weighed here, once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headway.model.errors import unquoted
 from headway.model.flatten import Flat
 from headway.model.part import WHOLE, Part
+from headway.model.record import field, record
 from headway.model.states import State
 
 
@@ -58,7 +58,7 @@ _SENTENCES = {
 _BLAME = {Why.FAILED: "failed before", Why.DISABLED: "is disabled", Why.LEFT_OUT: "is not asked for"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """What happens to one job."""
 
@@ -76,7 +76,7 @@ class Verdict:
         return _SENTENCES[self.why].format(said, _BLAME.get(self.blamed, ""))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """How far an earlier run has got with a job."""
 
@@ -89,7 +89,7 @@ class Known:
 NEVER = Known()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """What make says of the jobs: those it would not run now, and those it would though they are done, with why."""
 
@@ -100,7 +100,7 @@ class Judged:
 UNJUDGED = Judged()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """What happens to each node (None: a milestone), and what of that a store does not know by itself."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
+from headway.model.record import field, mutable
 from headway.model.states import TRANSITIONS, Kind, State, Step
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without until a w
 Key = tuple[WorkflowId, JobId]
 
 
-@dataclass(slots=True)
+@mutable
 class Row:
     """What the rules look at and change of one job."""
 
@@ -46,7 +46,7 @@ class Row:
         return self.workflow, self.job
 
 
-@dataclass(slots=True)
+@mutable
 class Node:
     """What a job has beyond one command: steps, rules, and processes of its own."""
 
@@ -84,7 +84,7 @@ class Rows(Protocol):
         """Numbers in order: who became eligible first."""
 
 
-@dataclass(slots=True)
+@mutable
 class Changes:
     """What a step changed: rows to write, and finishes to record or to refuse."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from headway.model.record import field, mutable, record
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lane:
     """What all jobs of a lane have in common: their category and its throttle, and the named resources each takes."""
 
@@ -21,7 +22,7 @@ class Lane:
 PLAIN = Lane()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate(Generic[T]):
     """An eligible job and what it wants."""
 
@@ -31,7 +32,7 @@ class Candidate(Generic[T]):
     lane: int = 0
 
 
-@dataclass(slots=True)
+@mutable
 class Room:
     """What a placeholder has room for, filled from one workflow after the other.
 

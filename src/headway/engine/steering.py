@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from headway.engine.nodes import close
 from headway.engine.progress import Changes, Key, Node, Row, release, settle
 from headway.model.messages import JobId, LeaseId, WorkflowId
+from headway.model.record import field, mutable
 from headway.model.states import Kind, State
 
 ASSUMED = 4  # engine.arrangement: nobody waits for it
 Arc = tuple[JobId, int]  # a child, and how weak it hangs on: 0 strong, 1 weak; 2 weak, 3 strong and counted already
 
 
-@dataclass(slots=True)
+@mutable
 class Board:
     """A workflow, or as much of it as a rule looks at, as it is inside a transaction."""
 
@@ -51,7 +51,7 @@ class Board:
         return self.arrivals
 
 
-@dataclass(slots=True)
+@mutable
 class Steered(Changes):
     """What is to be written, and the jobs that users are told of."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
 from typing import Any
 
 from headway.model.dag import Dag
+from headway.model.record import field, mutable
 
 
-@dataclass(slots=True)
+@mutable
 class PaperDag:
     """A dag by names: jobs in file order, arcs, run times in seconds where the paper has other than unit ones."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.model.errors import HeadwayError, not_installed
+from headway.model.record import asdict, field, mutable, record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WORDS = {True: "yes", False: "**no**", None: "open"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """What the paper says, what was found here, and whether the one bears the other out; None: it cannot be told."""
 
@@ -38,7 +38,7 @@ class Claim:
         return [self.id, self.paper, here, _WORDS[self.holds], self.note]
 
 
-@dataclass(slots=True)
+@mutable
 class Report:
     """Written once, at the end."""
 

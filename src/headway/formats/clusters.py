@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from headway.model.flatten import EPILOGUE, PROLOGUE, Flat, job_name
+from headway.model.record import field, mutable
 from headway.model.workflow import Group, Members, Workflow
 
 
-@dataclass(slots=True)
+@mutable
 class Cluster:
     """A group of more than one job, or the whole workflow: the nodes directly in it, and the clusters."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from xml.parsers import expat
 
@@ -19,6 +18,7 @@ from headway.formats.world import World
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import Job
+from headway.model.record import replace
 from headway.model.workflow import Group, Workflow
 
 NODES = ("job", "dag", "dax")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set
-from dataclasses import fields
 
 from headway.model.errors import ModelError, shown
 from headway.model.job import PLAIN, Job
+from headway.model.record import fields
 from headway.model.workflow import Settings, Workflow
 
 # What can be missing: `can` names those a format has. Order and commands are never lost: that is an error instead.
-_RULES = [field.name for field in fields(PLAIN) if field.name not in ("retries", "back_off", "more_memory")]
+_RULES = [name for name in fields(PLAIN) if name not in ("retries", "back_off", "more_memory")]
 
 
 def lost(workflow: Workflow, can: Set[str]) -> list[str]:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from headway.model import attributes
 from headway.model.errors import ModelError, shown
 from headway.model.flatten import DEEPEST
+from headway.model.record import record
 from headway.model.workflow import Group, Members, Workflow
 
 USAGE = 'mqsub [-deps "A B"] -l NAME [-c COMMAND [-array FILE]] [-attr KEY=VALUE]... [-prologue | -epilogue]'
@@ -23,7 +23,7 @@ OPTIONS = frozenset({"-deps", "-l", "-c", "-array", "-attr", "-prologue", "-epil
 _EXPECTED = f"Expected: {USAGE}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """What one mqsub call says."""
 

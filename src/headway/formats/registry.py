@@ -5,16 +5,16 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from headway.formats.world import Rendering, World
 from headway.model.errors import InputError, UsageError
+from headway.model.record import record
 from headway.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """A format by name: its module is imported when it is used, and not before."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
+
+from headway.model.record import field, record
 
 
 class World(Protocol):
@@ -45,7 +46,7 @@ class Originals(World, Protocol):
         """What all names of one file have in common."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rendering:
     """A workflow as text, what of it that format cannot say, and what was met on the way, one sentence each."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
-from dataclasses import dataclass
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
+from headway.model.record import record
 
 _PATIENCE = 60.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Said:
     """What a runner says: where a job writes that has a lease and runs, and what its clients are there for."""
 

@@ -10,10 +10,10 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import FrameType
 
 from headway.model.errors import InputError
+from headway.model.record import record
 
 KEPT = 65536  # bytes of what it printed last
 MOST = 64 * 2**20  # bytes after which it prints without end
@@ -23,7 +23,7 @@ FAREWELL = 1.0  # seconds between being asked to end and being ended
 DEPTH, DEEPEST = "HEADWAY_DEPTH", 10  # programs that Headway runs may call Headway, but not for ever
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ended:
     """How a program ended, and what it printed last."""
 

@@ -10,12 +10,12 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from headway.live.python2 import idiom, other_idioms
 from headway.model.errors import HeadwayError
+from headway.model.record import mutable
 
 LONGEST = 300  # characters of an exception's message that are repeated
 
@@ -28,7 +28,7 @@ class ScriptError(Exception):
         self.line, self.what, self.fix = line, what, fix
 
 
-@dataclass(slots=True)
+@mutable
 class Script:
     """A script that has run, and what it defines."""
 

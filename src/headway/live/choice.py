@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
+from headway.model.record import record
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a run of everything does without
     from headway.live.store.defaults import Defaults
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """What the user of one run wants of a workflow, read with these arguments."""
 
@@ -74,7 +74,7 @@ class Choice:
             arrange(store, workflow, flat, None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tally:
     """How many jobs of a workflow are done, failed, not run though they were to, and left out of this run."""
 

@@ -7,7 +7,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from headway.live.asking import asked
@@ -16,11 +15,12 @@ from headway.live.store.protocol import Store
 from headway.live.store.records import Run
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds, WorkflowId
+from headway.model.record import field, record
 
 _GONE = ".gone-"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """What is to be removed."""
 
@@ -30,7 +30,7 @@ class Wish:
     only_logs: bool = False  # the store stays as it is
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Litter:
     """A file or folder of logs that can go."""
 
@@ -38,7 +38,7 @@ class Litter:
     size: int  # bytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """What will be removed: workflows from the store, and logs; and what was asked for but is running."""
 

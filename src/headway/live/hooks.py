@@ -7,12 +7,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from headway.model.record import record
 
 _USUAL = ("/usr/sbin/sendmail", "/usr/lib/sendmail")  # where it is if it is not on the path
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class End:
     """How a run has ended."""
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from headway.live.asking import asked
@@ -15,6 +14,7 @@ from headway.live.spec import Spec
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt, Run
 from headway.model.messages import JobId
+from headway.model.record import mutable
 from headway.model.states import State, Step
 
 _CHUNK = 1 << 20
@@ -31,7 +31,7 @@ Write = Callable[[bytes], object]
 Talk = Callable[[str], object]
 
 
-@dataclass
+@mutable
 class Tail:
     """A file that may grow: what was not read yet of it."""
 
@@ -59,7 +59,7 @@ class Tail:
             self.handle = -1
 
 
-@dataclass
+@mutable
 class Output:
     """All that one attempt writes to: the files that its job names, and its log."""
 

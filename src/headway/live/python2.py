@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+
+from headway.model.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Idiom:
     """A Python 2 idiom and its port."""
 

@@ -7,7 +7,6 @@ import errno
 import gc
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from headway.formats import registry
@@ -15,6 +14,7 @@ from headway.formats.world import Rendering
 from headway.live import streams
 from headway.live.files import Files
 from headway.model.errors import HeadwayError, InputError, ModelError
+from headway.model.record import replace
 from headway.model.workflow import Workflow
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from headway.model.record import replace
 from headway.model.workflow import Workflow
 
 

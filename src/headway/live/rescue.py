@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from headway.formats.dagman.rescue import MOST, rescue_name, rescue_number, rescue_text
 from headway.live.read import read, write_whole
 from headway.live.store.protocol import Looking
 from headway.model.messages import WorkflowId
+from headway.model.record import replace
 from headway.model.states import State
 from headway.model.workflow import Workflow
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from headway.model.job import PLAIN, Rules, Script, Tolerance
+from headway.model.record import fields
 
 # What the engine acts on once a job is in the store; the rest is settled when it is submitted.
 _KEPT = (
@@ -14,7 +14,7 @@ _KEPT = (
     *("noop", "subdag", "hold"),
 )
 _ACTED_ON = frozenset(_KEPT) - {"noop", "subdag", "hold"}
-_NAMES = tuple(field.name for field in fields(Rules) if field.name in _KEPT)
+_NAMES = tuple(name for name in fields(Rules) if name in _KEPT)
 
 
 def has_rules(rules: Rules) -> bool:

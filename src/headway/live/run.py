@@ -10,7 +10,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from headway.live.home import Home
@@ -19,12 +18,13 @@ from headway.live.starter import Starter
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.messages import JobId, WorkflowId
+from headway.model.record import field, record
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far the runner is with a workflow."""
 
@@ -162,7 +162,7 @@ def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[s
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bounds:
     """What no run of these jobs can beat, from how long they took: the longest path, and the work over the slots."""
 

@@ -8,7 +8,6 @@ import os
 import shlex
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from headway.live.store.sights import RunningJob, Span, Submitted
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import LeaseId
+from headway.model.record import field, mutable, record
 from headway.model.states import State
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _HEARD = 2.0  # seconds for the runner to answer
 Counts = dict[State, int]
 
 
-@dataclass(slots=True)
+@mutable
 class GroupStatus:
     """A group, or a job that is none of a group of the level asked for."""
 
@@ -47,7 +47,7 @@ class GroupStatus:
         return group_state(self.counts)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Status:
     """How far everything is."""
 
@@ -168,7 +168,7 @@ def _is_served(store: Store, home: Home | None, now: float) -> bool:
 # --- steering -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What steering has changed."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from headway.live.home import Home
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
 from headway.live.store import AnyStore, WorkingStore
 from headway.live.submit import source_of, submitted, unheeded
+from headway.model.record import field, record
 from headway.model.workflow import Workflow
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """What the user of a run wants."""
 
@@ -35,7 +35,7 @@ class Wish:
     place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """How a run ended."""
 

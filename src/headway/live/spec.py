@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from headway.live.store.words import kept
+from headway.model.record import record, replace
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.model.job import Job, Pairs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spec:
     """A command line for sh, where it runs, and what it is connected to."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +19,7 @@ from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import PLAIN, Job
 from headway.model.messages import WorkflowId
+from headway.model.record import replace
 from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from headway.engine.plan import NEVER, UNJUDGED, Judged, Known
 from headway.formats.makefile.judgement import Judgement, idle, judgement, looked_at_again
@@ -17,6 +16,7 @@ from headway.live.make import outdated
 from headway.live.streams import folder
 from headway.model.errors import unquoted
 from headway.model.flatten import Flat
+from headway.model.record import field, record
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
@@ -24,7 +24,7 @@ _LONGEST = 1_000_000  # bytes of targets that a command line is sure to hold
 ANEW = "its recipe begins anew"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Earlier:
     """What earlier runs have done: how far each job is, and when it was last started."""
 

@@ -11,15 +11,15 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from headway.model.errors import ModelError, shown
+from headway.model.record import record
 
 _PLACE = re.compile(r"(?<!\$)\{(\d*|#|\.|/\.?)\}")  # ${1} is the shell's
 _LONGEST = 80  # characters of a name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """A line of a list, and its number in it, counted from 1."""
 

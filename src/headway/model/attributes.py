@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, SupportsFloat, SupportsIndex
 
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
 from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Rules
 from headway.model.quantities import plain
+from headway.model.record import replace
 
 ENVIRONMENT = "env."
 RESOURCE = "resource."

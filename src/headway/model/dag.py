@@ -9,15 +9,15 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, compress, pairwise
 
 from headway.model.errors import CycleError
+from headway.model.record import record
 from headway.model.rows import rows, turned_rows
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Path:
     """A longest path: what it takes, and the jobs on it."""
 
@@ -25,7 +25,7 @@ class Path:
     nodes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schedule:
     """TrellisDAG's minimal schedule: what a model run on endless processors takes (section 4.1)."""
 

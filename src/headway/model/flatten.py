@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from headway.model.dag import Dag
 from headway.model.errors import CycleError, InputError, ModelError, shown
 from headway.model.job import Job
+from headway.model.record import field, mutable, record
 from headway.model.workflow import Group, Members, Workflow
 
 PROLOGUE = "_prologue"
 EPILOGUE = "_epilogue"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flat:
     """A workflow as a graph: the dag, and the job behind each of its nodes (None: a milestone)."""
 
@@ -56,7 +56,7 @@ def job_name(path: str, number: int) -> str:
 DEEPEST = 100  # levels of groups in groups; far more than anyone means
 
 
-@dataclass(slots=True)
+@mutable
 class _Ends:
     """Where the groups of one level can be waited for, by their place; arrays, since there may be a million."""
 

@@ -7,8 +7,8 @@ they point to.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
+from headway.model.record import field, mutable, record
 from headway.model.states import Step
 
 Pairs = tuple[tuple[str, str], ...]
@@ -38,7 +38,7 @@ class _Nothing(Mapping[str, str]):
 NO_ATTRIBUTES: Mapping[str, str] = _Nothing()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resources:
     """What a job needs while it runs. `time` is its limit in seconds, `memory` is in bytes."""
 
@@ -48,7 +48,7 @@ class Resources:
     named: tuple[tuple[str, int], ...] = ()  # licences, GPUs: name and how many
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """Where a command runs and what it is connected to; None means the workflow's own choice."""
 
@@ -59,7 +59,7 @@ class Setting:
     stderr: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """A script around a node: DAGMan's PRE, POST and HOLD."""
 
@@ -69,7 +69,7 @@ class Script:
     directory: str | None = None  # where it runs; None: where the workflow does
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tolerance:
     """How many of a node's processes may fail before the node has failed."""
 
@@ -78,7 +78,7 @@ class Tolerance:
     fail_fast: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rules:
     """How the engine treats a job beyond its order: retries, scripts, throttles."""
 
@@ -110,7 +110,7 @@ HERE = Setting()
 PLAIN = Rules()
 
 
-@dataclass(slots=True)
+@mutable
 class Job:
     """One command line, run by sh; or a submit description and the variables that fill it."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NewType
+
+from headway.model.record import field, record
 
 Seconds = float
 JobId = NewType("JobId", int)  # a node's place in its workflow
@@ -12,7 +13,7 @@ LeaseId = NewType("LeaseId", int)  # one attempt at one job, never used again: a
 PlaceholderId = NewType("PlaceholderId", int)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finish:
     """How an attempt ended. A signal is a negative exit code; None: it never ran and is given back."""
 
@@ -25,7 +26,7 @@ class Finish:
     reason: str = ""  # why it ended so, where its exit code does not tell: "time limit", "lost"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lease:
     """A placeholder's right to run a job, and all it needs for that."""
 
@@ -44,7 +45,7 @@ class Lease:
     kind: int = 0  # model.states.Kind
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """What a placeholder hears when it has told how its attempts ended."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 
 from headway.model.errors import NotFoundError, shown
 from headway.model.flatten import Flat
+from headway.model.record import field, record
 
 _MOST_SEARCHED = 10_000  # names among which one that was perhaps meant is looked for
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """The nodes that a run is about, by their place; the others stay as they are."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import shlex
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from headway.model.errors import ModelError, shown
 from headway.model.job import Job, Pairs
+from headway.model.record import field, mutable
 
 Command = str | Sequence[object]  # a line for sh, or a program and its arguments
 
@@ -92,7 +92,7 @@ class Members:
         return found
 
 
-@dataclass(slots=True)
+@mutable
 class Group:
     """TrellisDAG's unit: prologue, then subgroups, then its own jobs in order, then epilogue."""
 
@@ -159,7 +159,7 @@ class Group:
         return add_array(self.groups, name, command, lines, after, options)
 
 
-@dataclass(slots=True)
+@mutable
 class Settings:
     """What a DAGMan file says of the whole DAG."""
 
@@ -172,7 +172,7 @@ class Settings:
     environment_set: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@mutable
 class Workflow:
     """Jobs and the order they must respect."""
 

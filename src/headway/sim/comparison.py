@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from headway.model.record import record
 from headway.sim.grid import METRICS, Model, Queue, Reals, Task, Workers, measured
 from headway.sim.ratios import Ratio, ratio
 
 Ratios = dict[str, Ratio]  # by metric
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Effort:
     """How often: p samples of the mean of q replications, from the streams of a seed."""
 
@@ -20,7 +20,7 @@ class Effort:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """Means of each order, and each order's ratios to the last one."""
 

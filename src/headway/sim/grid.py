@@ -7,7 +7,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from headway.model.dag import Dag
 from headway.model.errors import UsageError
+from headway.model.record import record
 from headway.sim.kernels.grid import GAPS, SIZES, STREAMS, sample
 from headway.sim.kernels.numbers import exponential, seed
 from headway.sim.rng import key
@@ -27,7 +27,7 @@ LONGEST = 1e100  # mean time between batches, so that the squares that statistic
 MOST_SPREAD = 100.0  # standard deviations far above that leave nothing of the mean
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Workers:
     """How they arrive: the mean time between batches, the mean size of a batch, and how a size becomes whole."""
 
@@ -51,7 +51,7 @@ class Workers:
         return self.batch, {"up": 0.0, "nearest": 0.5, "down": 1.0}[self.whole]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Queue:
     """The ranks of an order, numbered from 0 without gaps: what an order is to the kernel."""
 
@@ -121,7 +121,7 @@ def arrivals(workers: Workers, stream: int, number: int, count: int) -> list[tup
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Task:
     """What to measure: p samples, each the mean of q replications, of one order in one setting."""
 

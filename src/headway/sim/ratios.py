@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from headway.model.record import record
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ratio:
     """The distribution of x / y over all pairs of samples; nothing of it where some y is 0, as in the paper."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from headway import __version__
@@ -11,10 +10,11 @@ from headway.experiments.prio import claims, figure_4, figures_6_to_9, known_tim
 from headway.experiments.prio.results import Results
 from headway.experiments.prio.settings import BATCHES, FILES, FULL, INTERVALS, PAPER, QUICK, Case
 from headway.experiments.report import Report, drawing_board, make
+from headway.model.record import record
 from headway.sim.comparison import Effort
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """How much to do, and what that is called."""
 

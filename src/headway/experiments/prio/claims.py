@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from headway.experiments.prio.figures_6_to_9 import Surface, execution_time
 from headway.experiments.prio.results import Results
 from headway.experiments.prio.settings import BATCHES, FILES, INTERVALS, Case
 from headway.experiments.report import Claim, Report
+from headway.model.record import replace
 from headway.sim.comparison import Effort
 from headway.sim.grid import Workers
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from headway.experiments.report import Report
 from headway.model.dag import Dag
+from headway.model.record import record
 from headway.policies.what_next import order
 from headway.policies.what_next.prio_weighted import ranks_with_wait
 from headway.sim.comparison import Comparison, Effort, compared
@@ -21,7 +21,7 @@ KNOWING = "wait known"
 ORDERS = ("critical-path", "prio-weighted", KNOWING, "prio", "fifo")  # the last is what others are compared with
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """A dag whose run times are known, their mean being 1."""
 

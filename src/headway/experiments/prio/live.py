@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -25,6 +25,7 @@ from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job
+from headway.model.record import asdict, record
 from headway.policies.what_next import order
 from headway.sim.grid import METRICS, Model, Queue, Reals, Task, Workers, arrivals, measured
 from headway.sim.ratios import mean, paired
@@ -116,7 +117,7 @@ def rows(trial: Trial, runs: Sequence[Outcome]) -> Reals:
 # --- predictions ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prediction:
     """What the simulator says of one metric: on the very batches of these runs, and on any, with a 95% interval."""
 

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
 
 from headway.engine.ready import Room
 from headway.live.placeholder.spawn import spawn
@@ -21,6 +20,7 @@ from headway.live.spec import Spec
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Seconds, WorkflowId
+from headway.model.record import asdict, field, mutable, record
 
 _GRACE = 0.1  # seconds before the first batch, so that it is not late
 _LINE = 4096  # bytes of messages that are read at once
@@ -28,7 +28,7 @@ _LINE = 4096  # bytes of messages that are read at once
 Times = tuple[Seconds, Seconds]  # from a placeholder's arrival until it has a job, and until the store knows of its end
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Batch:
     """So many placeholders at once, so long after the first."""
 
@@ -36,7 +36,7 @@ class Batch:
     size: int
 
 
-@dataclass(slots=True)
+@mutable
 class Outcome:
     """What the batches got: counted until the one that took the last job, as in section 4.1."""
 

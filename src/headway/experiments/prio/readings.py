@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from headway.experiments.paper_dags import PaperDag, airsn
 from headway.experiments.report import Report
 from headway.model.dag import Dag
+from headway.model.record import replace
 from headway.policies.what_next import order
 from headway.sim.comparison import Effort, compared
 from headway.sim.grid import Model, Queue, Workers

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from headway.experiments.prio.settings import Case
 from headway.model.errors import HeadwayError
+from headway.model.record import asdict
 from headway.sim.comparison import Effort, compared
 from headway.sim.grid import Workers
 

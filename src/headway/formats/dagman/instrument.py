@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from headway.formats.dagman.outline import Outline, declaration, outline
 from headway.formats.dagman.own_lines import END, USE, VARIABLE, with_own, without_own
@@ -22,13 +21,14 @@ from headway.model.dag import Dag
 from headway.model.errors import InputError, shown
 from headway.model.flatten import flatten
 from headway.model.job import Job
+from headway.model.record import field, mutable, record
 
 STYLES = ("priority", "vars")
 _VALUE = f"$({VARIABLE})"
 _MAY_SAY = re.compile(rb"prio|include", re.IGNORECASE)  # nearly no submit file does
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Change:
     """What a file is, and what it is to be."""
 
@@ -37,7 +37,7 @@ class Change:
     after: bytes
 
 
-@dataclass(slots=True)
+@mutable
 class Instrumented:
     """The priority of each job, the files to change, in this order, and sentences for the user."""
 

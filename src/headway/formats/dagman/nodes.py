@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headway.formats.dagman.words import WordError
 from headway.model.errors import shown
 from headway.model.job import PLAIN, Job, Rules, Setting
+from headway.model.record import field, mutable, replace
 from headway.model.workflow import Group, Members, Settings
 
 
@@ -17,7 +17,7 @@ class UnknownNameError(WordError):
     """A command names a node that is not there, or not yet."""
 
 
-@dataclass(slots=True)
+@mutable
 class Splice:
     """A DAG taken in whole: what an arc to or from it stands for."""
 
@@ -27,7 +27,7 @@ class Splice:
     pins_out: dict[int, list[int]]
 
 
-@dataclass(slots=True)
+@mutable
 class Dag:
     """Nodes, splices and arcs of one DAG file and what it includes."""
 

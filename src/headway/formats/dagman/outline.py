@@ -5,18 +5,18 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from headway.formats.dagman.node_lines import opens
 from headway.formats.dagman.own_lines import VARIABLE
 from headway.formats.dagman.words import NODES, Lines, WordError, canonical, tokens, unquoted
 from headway.model.errors import InputError
+from headway.model.record import field, mutable, record
 
 _VARIABLE = re.compile(rf"\s{VARIABLE}\s*=", re.IGNORECASE)
 _WORTH = frozenset((*NODES, "SUBMIT_DESCRIPTION", "SPLICE", "INCLUDE", "PRIORITY", "VARS"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """A submit description in the DAG file itself, from the line that opens it to the one that closes it."""
 
@@ -25,7 +25,7 @@ class Block:
     is_special: bool  # of a node without a priority: FINAL, PROVISIONER, SERVICE
 
 
-@dataclass(slots=True)
+@mutable
 class Outline:
     blocks: list[Block] = field(default_factory=list)
     priorities: list[int] = field(default_factory=list)  # lines that say PRIORITY

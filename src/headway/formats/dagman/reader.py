@@ -10,7 +10,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from headway.formats.dagman.arc_lines import arcs, connect, pin, weak_arcs
 from headway.formats.dagman.modifiers import MODIFIERS
@@ -21,6 +20,7 @@ from headway.formats.dagman.submit_files import missing_files
 from headway.formats.dagman.words import FIRST, KEYWORDS, NODES, Lines, WordError, canonical, tokens, unquoted
 from headway.formats.world import World
 from headway.model.errors import InputError, shown
+from headway.model.record import field, mutable
 from headway.model.workflow import Workflow
 
 _RESCUE = re.compile(r"(.+)\.rescue\d+$")
@@ -31,7 +31,7 @@ _MOST_FILES = 100_000  # splices and includes that a DAG may take in, so that te
 _WITH_BLOCK = frozenset(NODES) - {"SUBDAG"} | {"SUBMIT_DESCRIPTION"}
 
 
-@dataclass(slots=True)
+@mutable
 class Scope:
     """Where names mean the same nodes: a DAG file, or a splice's, with all it includes."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
+
+from headway.model.record import field, mutable, record
 
 
 class NodeStatus(IntEnum):
@@ -21,7 +22,7 @@ class NodeStatus(IntEnum):
     FUTILE = 7
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodeLine:
     """One node in a status file."""
 
@@ -102,7 +103,7 @@ def _quoted(text: str) -> str:
 STEPS = ("PRE_SCRIPT", "JOB", "POST_SCRIPT")  # of a node, in order
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Trial:
     """One attempt at a process of a node, or at one of its scripts."""
 
@@ -117,7 +118,7 @@ class Trial:
     exit_code: int | None
 
 
-@dataclass(slots=True)
+@mutable
 class _Try:
     """One try at a node: what it has come to."""
 

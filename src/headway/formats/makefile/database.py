@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+
+from headway.model.record import field, mutable
 
 SUBMAKE = ": HEADWAY_SUBMAKE make"  # what $(MAKE) is in a recipe while make is asked, so that no other make starts
 EXPORTED = "# Headway: exported to recipes: "  # then JSON, below all that make says: {name: value}, [names]
@@ -23,7 +24,7 @@ _HEAD = re.compile(r"(.*?[^:])(::?)(?: (.*))?")
 _RECIPE = re.compile(r"#  recipe to execute \((?:from '(.*)', line (\d+)|.*)\):")
 
 
-@dataclass(slots=True)
+@mutable
 class Entry:
     """What make knows of one file or target."""
 
@@ -41,7 +42,7 @@ class Entry:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable
 class Trace:
     """A recipe that make would run, as it would be run: its lines as printed."""
 
@@ -53,7 +54,7 @@ class Trace:
     why: str = ""  # as make says it
 
 
-@dataclass(slots=True)
+@mutable
 class Database:
     """All that one run of make told."""
 

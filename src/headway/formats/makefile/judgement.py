@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from headway.formats.makefile.database import Entry, database
 from headway.model.errors import unquoted
+from headway.model.record import record
 from headway.model.workflow import Workflow
 
 NOTHING = frozenset({":", "true", "/bin/true"})  # commands that change no file
 _PLAIN = re.compile(r"[^\s#$%:=|;&*?\[\]~\\'\"()]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judgement:
     """The targets that make would remake, each with why, and all it knows of targets."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from headway.formats.shellwords import NotPlainError, UnclosedQuoteError, plain_commands
+from headway.model.record import record
 
 _REFERENCE = re.compile(r"\$[({](?:call )?\s*([^$(){}\s:,]+)\s*(?:,[^()]*)?[)}]")
 _SPECIAL = frozenset(  # builtins that can end the shell they fail in
@@ -19,7 +19,7 @@ _SPECIAL = frozenset(  # builtins that can end the shell they fail in
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Written:
     """A recipe line as written: the literal texts between its variables, and what its prefixes say."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headway.formats.submit.macros import BLANK
 from headway.formats.world import World
 from headway.model.errors import InputError, shown
+from headway.model.record import record
 
 MOST_FILES = 1000  # that one description may include, all told
 _DEEPEST = 20  # files that include files
@@ -36,7 +36,7 @@ class Value(NamedTuple):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     key: str  # the name as macros find it
     value: Value
@@ -44,14 +44,14 @@ class Assignment:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     word: str  # if, elif, else, endif
     condition: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Include:
     target: str
     optional: bool
@@ -60,14 +60,14 @@ class Include:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Queue:
     text: str
     items: tuple[str, ...] | None  # of a list over several lines
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message:
     kind: str  # warning, error, use; "" for a line that is no command
     text: str
@@ -77,7 +77,7 @@ class Message:
 Command = Assignment | Branch | Include | Queue | Message
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Description:
     """A submit description file, read and not expanded."""
 
@@ -85,7 +85,7 @@ class Description:
     commands: tuple[Command, ...]
     table: Mapping[str, Value] | None  # all values, where they are the same whatever a node's variables are
     queue: Queue | None  # the one queue statement of such a file
-    size: int = field(default=1, compare=False)  # files read for it
+    size: int = 1  # files read for it
 
 
 def key_of(name: str) -> str:

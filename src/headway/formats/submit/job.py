@@ -7,7 +7,6 @@ import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from headway.formats.submit.arguments import arguments, classad_string, environment
 from headway.formats.submit.description import Value
@@ -15,6 +14,7 @@ from headway.formats.submit.expression import whole_number
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import HERE, ORDINARY, PLAIN, Job, Resources, Rules, Setting
+from headway.model.record import replace
 
 Place = tuple[str, int]
 SHELL = ["/bin/sh", "-c"]

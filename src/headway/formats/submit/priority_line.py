@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from headway.formats.submit.description import (
     Assignment,
@@ -15,11 +14,12 @@ from headway.formats.submit.description import (
     parse_description,
 )
 from headway.formats.world import World
+from headway.model.record import record
 
 _KEYS = ("priority", "prio", "my.jobprio")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnPriority:
     """A line that sets the priority, perhaps of an included file."""
 
@@ -29,7 +29,7 @@ class OwnPriority:
     comes_first: bool  # before the place for a line of ours
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PriorityLines:
     """The line, counted from 1, before which a command still counts for every process (None: the end will do).
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from headway.formats.submit import queue as submitqueue
 from headway.formats.submit.description import (
@@ -27,6 +26,7 @@ from headway.formats.submit.macros import BLANK, Expansion
 from headway.formats.world import World
 from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import Job, Pairs
+from headway.model.record import field, mutable
 
 VERSION = (25, 0, 0)  # of HTCondor, for `if version >= …`
 _VERSION = re.compile(r"version\s*(==|!=|<=|>=|<|>)\s*(\d{1,6}(?:\.\d{1,6}){1,2})", re.IGNORECASE)
@@ -53,7 +53,7 @@ _AUTOMATIC = {
 }
 
 
-@dataclass(slots=True)
+@mutable
 class Setup:
     """What a node brings to its description."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 from headway.formats.submit.expression import whole_number
 from headway.formats.submit.macros import BLANK
 from headway.model.errors import ModelError, shown
+from headway.model.record import field, record
 
 MOST_PROCESSES = 1_000_000
 _KEYWORD = re.compile(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
@@ -18,7 +18,7 @@ _SLICE = re.compile(r"\[\s*(-?\d{1,9})?\s*(?::\s*(-?\d{1,9})?\s*(?::\s*(\d{1,9})
 _FORMS = 'Expected such as "queue 3", "queue x in (a, b)" or "queue x, y from FILE".'
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """A queue statement taken apart."""
 

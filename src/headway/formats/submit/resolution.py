@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from headway.formats.flat import name_of
@@ -15,6 +14,7 @@ from headway.formats.submit.process import has_queue, mentions, processes
 from headway.formats.world import World
 from headway.model.errors import InputError, UsageError, shown
 from headway.model.job import PLAIN, Job, Pairs, Resources, Rules, Setting
+from headway.model.record import replace
 from headway.model.workflow import Group, Members, Workflow
 
 Shared = TypeVar("Shared", Resources, Setting, Rules)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headway.formats.submit.process import mentions
 from headway.formats.submit.resolution import NOTHING, Resolution
 from headway.formats.world import World
 from headway.model.job import PLAIN, Job, Pairs, Rules, Script
+from headway.model.record import replace
 from headway.model.workflow import Group, Members, Workflow
 
 # What stands in a command for what is known only when it runs; the engine puts the value there.

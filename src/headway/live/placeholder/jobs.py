@@ -11,7 +11,6 @@ import signal
 import sys
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import islice
 from pathlib import Path
@@ -25,6 +24,7 @@ from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.record import mutable
 from headway.model.states import Kind
 
 _MARK = MARK.encode()
@@ -42,7 +42,7 @@ class NoRoomError(Exception):
     """A job cannot be started now, and that is not its fault."""
 
 
-@dataclass(slots=True)
+@mutable
 class Running:
     """One job under way."""
 

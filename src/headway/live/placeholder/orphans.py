@@ -11,9 +11,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 
 from headway.live.placeholder.roster import Session
+from headway.model.record import field, mutable, record
 
 MARK = "HEADWAY_LEASE"
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
@@ -25,13 +25,13 @@ def mark(store: str, lease: int) -> str:
     return f"{store}.{lease}"
 
 
-@dataclass(frozen=True)
+@record
 class Process:
     session: int
     started: float  # seconds since boot
 
 
-@dataclass
+@mutable
 class Search:
     """Who is looked for: processes of some leases. Those that other leases left behind are none of its business."""
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from headway.model.record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Output:
     """A file that one job at a time writes to, and our own handle of it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from headway.engine.progress import Changes, Node
@@ -12,10 +11,11 @@ from headway.engine.ready import Candidate, Lane, Room
 from headway.live.store.shared import Shared, node
 from headway.live.store.words import kept, said
 from headway.model.messages import Answer, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.record import field, mutable, record
 from headway.model.states import COUNTED, Kind, State, Step
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Traits:
     """What of a workflow does not change: whether it is more than jobs and arcs, its last job, and its lanes."""
 
@@ -24,7 +24,7 @@ class Traits:
     lanes: dict[int, Lane] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@mutable
 class Taken:
     """A job that a placeholder gets."""
 

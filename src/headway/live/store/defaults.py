@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from headway.live import rules as kept_rules
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.job import Rules
 from headway.model.messages import WorkflowId
+from headway.model.record import record, replace
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Defaults:
     """None: as the workflow, or an earlier run, has it."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
+from headway.model.record import field, record
 from headway.model.states import Kind, State, Step
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Run:
     """A workflow that was submitted, and how far it is."""
 
@@ -50,7 +50,7 @@ class Run:
         return max(self.submitted, self.ended or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attempt:
     """One execution of a job, or of one of its scripts."""
 
@@ -83,7 +83,7 @@ class Attempt:
         return "failed" if self.exit_code else "done"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member:
     """One node of a workflow."""
 
@@ -95,7 +95,7 @@ class Member:
     spec: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Web:
     """All nodes of a workflow, in order, and the arcs between them."""
 

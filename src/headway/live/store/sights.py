@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
+from headway.model.record import record
 from headway.model.states import State
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Submitted:
     """A workflow in the store."""
 
@@ -18,7 +17,7 @@ class Submitted:
     submitted: Seconds
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A group: its jobs are those from one place to another. A group of one job is that job."""
 
@@ -27,7 +26,7 @@ class Span:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seen:
     """A job, as far as it is."""
 
@@ -37,7 +36,7 @@ class Seen:
     off: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunningJob:
     """A job under way."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from headway.model.messages import JobId, Seconds, WorkflowId
+from headway.model.record import record
 from headway.model.states import State
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Event:
     """Something out of the ordinary: attempts are the history, these are the exceptions."""
 
@@ -20,7 +19,7 @@ class Event:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing:
     """Where one job is."""
 

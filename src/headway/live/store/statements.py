@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from headway.model.record import record
 
 DIALECTS = ("sqlite", "postgresql")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _NAME = re.compile(r"-- name: ([a-z_]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """One statement as its database wants it, and its parameters in order."""
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from headway.live import rules as kept_rules
 from headway.live.spec import Spec
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
 from headway.model.job import PLAIN, Job, Rules
+from headway.model.record import field, mutable
 from headway.model.states import Kind, State
 
 SERVICE_RANK = -(2**31)  # before everything else
 
 
-@dataclass(slots=True)
+@mutable
 class _Entry:
     """A row of the store: a node of the dag, one of its processes, or a node outside the dag."""
 
@@ -31,7 +31,7 @@ class _Entry:
     late: int | None = None
 
 
-@dataclass(slots=True)
+@mutable
 class Outside:
     """The nodes outside the order of a workflow: what each is, its name, and its job."""
 

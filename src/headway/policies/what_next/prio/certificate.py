@@ -10,11 +10,11 @@ shows it. Otherwise nobody knows, and the first component that stood in the way 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from headway.model.dag import Dag
 from headway.model.errors import unquoted
+from headway.model.record import record
 from headway.policies.what_next.eligible import eligible
 from headway.policies.what_next.prio.exhaustive import most_eligible
 from headway.policies.what_next.prio.plan import Plan
@@ -24,7 +24,7 @@ MOST_JOBS = 24  # of a dag, or non-sinks of a component, that every set of execu
 MOST_SETS = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Certificate:
     """What is proved of a schedule, why, and the component (by its place in the order) that stood in the way."""
 

@@ -9,12 +9,12 @@ change the set of components.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from headway.model.record import field, mutable
 from headway.policies.what_next.prio.graph import Graph
 
 
-@dataclass(slots=True)
+@mutable
 class Parts:
     """The components in the order of their detachment. A job is a non-sink of one at most, a sink of one at most."""
 

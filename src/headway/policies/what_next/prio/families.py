@@ -17,10 +17,10 @@ may still attain a bound.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import accumulate, chain
 
+from headway.model.record import mutable, record
 from headway.policies.what_next.prio.bounds import attained
 from headway.policies.what_next.prio.exhaustive import best_order
 
@@ -28,7 +28,7 @@ MOST_SOURCES = 12  # of a component that is searched exhaustively
 MOST_SETS = 1 << 17  # that all such searches together look at
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schedule:
     """The non-sinks of a component in the order of their execution, and what it makes of the eligible jobs."""
 
@@ -38,7 +38,7 @@ class Schedule:
     proved: bool | None  # IC-optimal; False: the component has no such schedule; None: not known
 
 
-@dataclass(slots=True)
+@mutable
 class Budget:
     """What is left for exhaustive searches: counted, not timed, so that the same dag has always the same order."""
 

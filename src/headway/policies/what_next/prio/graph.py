@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import compress
 
 from headway.model.dag import Dag
+from headway.model.record import record
 from headway.model.reduction import needed_arcs
 from headway.model.rows import turned_rows
 
@@ -15,7 +15,7 @@ MOST_ARCS = 1_000_000  # that barriers may stand for, or as many times the dag's
 MOST_TIMES = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Graph:
     """Children and parents in compressed rows; lists, which Python reads faster than arrays."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 from headway.model.dag import Dag
+from headway.model.record import record
 from headway.policies.what_next.prio.combine import Choice
 from headway.policies.what_next.prio.decompose import Decomposition, Parts
 from headway.policies.what_next.prio.families import Block, Budget, Schedule, schedule
@@ -16,7 +16,7 @@ from headway.policies.what_next.prio.graph import Graph, graph
 from headway.policies.what_next.prio.priority import Key, Profile, runs
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Component:
     """One component as reports show it."""
 
