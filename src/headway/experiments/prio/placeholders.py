@@ -125,7 +125,7 @@ def worked(place: str, workflow: WorkflowId, arrived: Seconds) -> Iterator[tuple
     for lease in store.exchange(me, [], Room(1, 1), [workflow], time.time()).leases:
         started = time.time()
         yield ()
-        job = spawn(Spec.read(lease.spec), "/", os.environb, os.devnull)
+        job = spawn(Spec.read(lease.spec), os.environb, os.devnull)
         _, status = os.waitpid(job, 0)
         finish = Finish(lease.id, os.waitstatus_to_exitcode(status), started, time.time())
         store.exchange(me, [finish], Room(0, 1), [workflow], time.time())

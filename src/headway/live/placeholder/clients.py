@@ -25,6 +25,7 @@ class Client:
         self._heard = b""
         self._unsent = GREETING
         self.gone = False
+        self.is_waited_for = False  # until its line takes more
         self.workflow = WorkflowId(0)  # none yet
         self.environment: Mapping[bytes, bytes] = os.environb
         self.slots = 1
@@ -93,6 +94,9 @@ class Client:
         """Tells what the client has asked."""
         self._unsent += json.dumps(said).encode() + b"\n"
         self.flush()
+
+    def close(self) -> None:
+        self._line.close()
 
     def _lose(self) -> None:
         self.gone = True

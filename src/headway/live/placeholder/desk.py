@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import selectors
-import socket
+import select
 from collections.abc import Mapping
 
 from headway.live.failpoint import here
@@ -15,10 +14,10 @@ from headway.model.messages import WorkflowId
 class Desk:
     """The clients of a runner. What they want in all is counted anew whenever one may want something else."""
 
-    def __init__(self, home: Home, selector: selectors.BaseSelector, most: int) -> None:
-        self._selector = selector
+    def __init__(self, home: Home, poll: select.epoll, most: int) -> None:
+        self._poll = poll
         self._most = most
-        self.clients: dict[socket.socket, Client] = {}
+        self.clients: dict[int, Client] = {}  # by the handle of their line
         self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
         self.slots = 1
         self.memory = 0
@@ -26,10 +25,11 @@ class Desk:
         self.marks: set[str] = set()  # of jobs that clients are part of
         self.closing = False  # nobody gets anything any more
         self._door = home.listen()
-        self._selector.register(self._door.socket, selectors.EVENT_READ)
+        self._watch_door()
 
-    def is_door(self, handle: object) -> bool:
-        return handle is self._door.socket
+    def _watch_door(self) -> None:
+        self.door = self._door.socket.fileno()
+        self._poll.register(self.door, select.EPOLLIN)
 
     def welcome(self) -> bool:
         """Lets one client in; whether there was one."""
@@ -38,21 +38,21 @@ class Desk:
         except BlockingIOError:
             return False
         line.setblocking(False)
-        self.clients[line] = Client(line)
-        self._selector.register(line, selectors.EVENT_READ)
+        self.clients[line.fileno()] = Client(line)
+        self._poll.register(line.fileno(), select.EPOLLIN)
         return True
 
-    def attend(self, line: socket.socket, mask: int) -> Client:
+    def attend(self, handle: int, mask: int) -> Client:
         """Hears a client, and tells it what it had no ear for before."""
-        client = self.clients[line]
-        if mask & selectors.EVENT_WRITE:
+        client = self.clients[handle]
+        if mask & ~select.EPOLLIN:
             client.flush()
-        if mask & selectors.EVENT_READ:
+        if mask & ~select.EPOLLOUT:
             client.hear()
         if client.gone:
-            self._selector.unregister(line)
-            del self.clients[line]
-            line.close()
+            self._poll.unregister(handle)
+            del self.clients[handle]
+            client.close()
         return client
 
     def reckon(self) -> None:
@@ -85,11 +85,11 @@ class Desk:
         """What whoever wants a workflow run has given for its jobs."""
         return next(one.environment for one in self.clients.values() if one.workflow == workflow and one.wants_more)
 
-    def watch_line(self, line: socket.socket, client: Client) -> None:
+    def watch_line(self, handle: int, client: Client) -> None:
         """Waits for a client's ear only while there is something that it has not taken."""
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if client.is_behind else 0)
-        if self._selector.get_key(line).events != events:
-            self._selector.modify(line, events)
+        if client.is_waited_for != client.is_behind:
+            client.is_waited_for = client.is_behind
+            self._poll.modify(handle, select.EPOLLIN | (select.EPOLLOUT if client.is_behind else 0))
 
     def closed(self) -> bool:
         """Shuts the door, unless somebody came in at the last moment: who could still find it is let in."""
@@ -99,8 +99,8 @@ class Desk:
             pass
         if not self.clients:
             return True
-        self._selector.unregister(self._door.socket)
+        self._poll.unregister(self.door)
         self._door.socket.close()
         self._door.open()
-        self._selector.register(self._door.socket, selectors.EVENT_READ)
+        self._watch_door()
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import selectors
+import select
 import shlex
 import signal
 import sys
@@ -24,7 +24,7 @@ from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
-from headway.model.record import mutable
+from headway.model.record import mutable, record
 from headway.model.states import Kind
 
 _MARK = MARK.encode()
@@ -57,18 +57,31 @@ class Running:
     halted: bool = False  # which is to begin nothing new
 
 
+@record
+class Ended:
+    """One job that runs no more: what the system says of it."""
+
+    job: Running
+    at: float
+    status: int
+    max_rss: int  # bytes
+    cpu_seconds: float
+
+    @property
+    def is_well(self) -> bool:
+        return not self.status and not self.job.reason
+
+
 class Jobs:
     """What runs, by pidfd."""
 
-    def __init__(
-        self, home: Home, store: str, server: str | None, roster: Roster, selector: selectors.BaseSelector
-    ) -> None:
+    def __init__(self, home: Home, store: str, server: str | None, roster: Roster, poll: select.epoll) -> None:
         self._home = home
-        self._folder = os.fsencode(home.folder)
-        self._place = os.fsencode(server or home.folder)
+        self._same = {b"HEADWAY_STORE": os.fsencode(server or home.folder), b"HEADWAY_HOME": os.fsencode(home.folder)}
         self._store = store
         self._roster = roster
-        self._selector = selector
+        self._poll = poll
+        self._place = ""  # where this process is
         self.running: dict[int, Running] = {}
         self.slots = 1  # cores there are
         self.named: Mapping[str, int] = {}  # and other resources
@@ -87,14 +100,15 @@ class Jobs:
         nested = spec.subdag is not None
         if spec.subdag is not None:
             spec = spec.with_command(self._nested(spec.subdag, lease))
-        environment = dict(given)  # in bytes: the system would have each name and value encoded for every job
-        for name, value in spec.environment:
-            environment[os.fsencode(name)] = os.fsencode(value)
-        environment[_MARK] = mark(self._store, lease.id).encode()
-        environment[b"HEADWAY_STORE"] = self._place
-        environment[b"HEADWAY_HOME"] = self._folder
-        environment[b"HEADWAY_JOB"] = os.fsencode(lease.name)
-        environment[b"HEADWAY_ATTEMPT"] = b"%d" % lease.attempt
+        own = {os.fsencode(name): os.fsencode(value) for name, value in spec.environment}
+        environment = {  # in bytes: the system would have each name and value encoded for every job
+            **given,
+            **own,
+            **self._same,
+            _MARK: mark(self._store, lease.id).encode(),
+            b"HEADWAY_JOB": os.fsencode(lease.name),
+            b"HEADWAY_ATTEMPT": b"%d" % lease.attempt,
+        }
         before_it = looks(spec, directory) if spec.outputs else None
         here("spawn.before")
         started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
@@ -121,7 +135,7 @@ class Jobs:
         self.running[handle] = Running(lease, pid, started, place, output, before=before_it, is_nested=nested)
         self.busy += lease.cores
         self.memory += lease.memory
-        self._selector.register(handle, selectors.EVENT_READ)
+        self._poll.register(handle, select.EPOLLIN)
         if lease.time is not None:
             heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
         return None
@@ -136,10 +150,15 @@ class Jobs:
 
     def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
         """The pid of a new job, and where it writes. What somebody has removed of that is made again."""
+        place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
+        if place != self._place:
+            self._place = ""
+            os.chdir(place)
+            self._place = place
         while True:
             output = self._outputs.take()
             try:
-                return spawn(spec, directory, environment, output.path), output
+                return spawn(spec, environment, output.path), output
             except FileNotFoundError:
                 if not self._outputs.is_lost(output):
                     self._outputs.give_back(output)
@@ -149,22 +168,29 @@ class Jobs:
                 self._outputs.give_back(output)
                 raise
 
+    def forget_place(self) -> None:
+        """A job may have put another folder where we are: the next job that comes after it looks anew."""
+        self._place = ""
+
     # --- end -------------------------------------------------------------------------------------------------------
 
-    def reap(self, handle: int) -> tuple[Finish, Lease]:
-        """A job has ended. What it left behind in its process group ends with it."""
-        job = self.running[handle]
+    def reap(self, handle: int) -> Ended:
+        """A job has ended. What it left behind in its process group ends with it; the rest is for `settled` to do."""
+        job = self.running.pop(handle)
         _signal(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
         _, status, usage = os.wait4(job.pid, 0)
-        ended = time.time()
         here("reap.before-spool")
-        self._roster.strike(job.place)
-        self._selector.unregister(handle)
+        self._poll.unregister(handle)  # a job that is just being started may still hold a copy
         os.close(handle)
-        del self.running[handle]
         self.busy -= job.lease.cores
         self.memory -= job.lease.memory
-        code: int | None = os.waitstatus_to_exitcode(status)
+        return Ended(job, time.time(), status, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+
+    def settled(self, ended: Ended) -> Finish:
+        """How a job ended, once its output is in its place and what it left half-written is gone."""
+        job = ended.job
+        self._roster.strike(job.place)
+        code: int | None = os.waitstatus_to_exitcode(ended.status)
         if job.halted and code and not job.reason:
             job.reason = STOPPED
         if job.reason:
@@ -176,18 +202,8 @@ class Jobs:
         self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
         if job.reason:
             self._told_to_end[job.lease.id] = os.path.realpath(log)
-        taken = ended - job.started
-        self.typical += (taken - self.typical) / 8
-        finish = Finish(
-            job.lease.id,
-            code,
-            job.started,
-            ended,
-            usage.ru_maxrss * 1024,
-            usage.ru_utime + usage.ru_stime,
-            job.reason,
-        )
-        return finish, job.lease
+        self.typical += (ended.at - job.started - self.typical) / 8
+        return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
 
     def sweep(self) -> None:
         """Ends what jobs that were told to end left in other sessions, before they can be run again."""

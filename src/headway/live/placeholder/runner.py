@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
-import selectors
+import select
 import signal
 import socket
 import sys
@@ -53,8 +53,8 @@ class Runner:
         self.mark = f"{store.id}-{home.identity:x}"
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
-        self.selector = selectors.DefaultSelector()
-        self.jobs = Jobs(home, self.mark, server, self.roster, self.selector)
+        self.poll = select.epoll()
+        self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
         self.at_hand: deque[Lease] = deque()
         self.finished: list[Finish] = []  # not in the store yet
@@ -65,9 +65,9 @@ class Runner:
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self.directories: dict[WorkflowId, str] = {}
-        self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes the selector when a signal has come
+        self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-        self.selector.register(self.told, selectors.EVENT_READ)
+        self.poll.register(self.told, select.EPOLLIN)
 
     def run(self) -> None:
         """Recovers, serves, and leaves when nobody needs it."""
@@ -75,20 +75,20 @@ class Runner:
         before = self.home.remembered(self.placeholder)
         recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
         self.home.remember([self.placeholder])
-        self.desk = Desk(self.home, self.selector, max(1, most_files() - 64))  # each slot needs a handle
+        self.desk = Desk(self.home, self.poll, max(1, most_files() - 64))  # each slot needs a handle
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
-            for key, mask in self.selector.select(self.timeout(deadline)):
-                if self.desk.is_door(key.fileobj):
+            for handle, mask in self.poll.poll(self.timeout(deadline)):
+                if handle in self.jobs.running:
+                    self.reap(handle)
+                elif handle in self.desk.clients:
+                    self.attend(handle, mask)
+                elif handle == self.desk.door:
                     self.welcome()
-                elif isinstance(key.fileobj, socket.socket):
-                    self.attend(key.fileobj, mask)
-                elif key.fd == self.told:
-                    self.give_up()
                 else:
-                    self.reap(key.fd)
+                    self.give_up()
             self.jobs.ring()
             self.turn()
             if self.desk.clients or self.jobs.running or self.finished:
@@ -105,9 +105,9 @@ class Runner:
             self.worry(f"nobody can be let in: {error.strerror}.")
             time.sleep(PATIENCE)
 
-    def attend(self, line: socket.socket, mask: int) -> None:
+    def attend(self, handle: int, mask: int) -> None:
         """A client has said something, or is gone."""
-        client = self.desk.attend(line, mask)
+        client = self.desk.attend(handle, mask)
         if client.cancels is not None:
             workflow, at_once = client.cancels
             client.cancels = None
@@ -173,7 +173,7 @@ class Runner:
     def report(self) -> None:
         """Tells every client how far it is."""
         changed = False
-        for line, client in self.desk.clients.items():
+        for handle, client in self.desk.clients.items():
             mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
             if mine and client.wants_more and not client.has_news(self.trouble):
                 continue
@@ -181,7 +181,7 @@ class Runner:
             others = client.workflow in self.desk.wanted and not client.wants_more
             client.tell(mine, self.jobs.names(client.workflow), self.trouble, over, others)
             changed = changed or over or client.gone
-            self.desk.watch_line(line, client)
+            self.desk.watch_line(handle, client)
         if changed:
             self.reckon()
 
@@ -212,7 +212,12 @@ class Runner:
     # --- jobs ------------------------------------------------------------------------------------------------------
 
     def reap(self, handle: int) -> None:
-        finish, lease = self.jobs.reap(handle)
+        """A job has ended. If it ended well, the next one gets its slot first: it runs while we write this one down."""
+        ended = self.jobs.reap(handle)
+        lease = ended.job.lease
+        if ended.is_well and lease.id not in self.lent:
+            self.fill()
+        finish = self.jobs.settled(ended)
         if lease.id in self.lent:
             self.reckon()
         self.finish(finish, lease)
@@ -238,12 +243,12 @@ class Runner:
             lease, busy = self.at_hand[0], self.busy()
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
-            directory = self.directories.get(lease.workflow)
-            if directory is None:
-                directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
             try:
+                directory = self.directories.get(lease.workflow)
+                if directory is None:
+                    directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
-            except NoRoomError as error:
+            except (NoRoomError, HeadwayError) as error:
                 self.worry(str(error))
                 return
             self.at_hand.popleft()
@@ -298,6 +303,7 @@ class Runner:
         answer = self.store.exchange(self.placeholder, self.finished, self.room(), self.desk.wanted, time.time())
         leases = answer.leases
         here("exchange.after")
+        self.jobs.forget_place()
         self.finished = []
         self.trouble = ""
         self.spool.settled()

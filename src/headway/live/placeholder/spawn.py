@@ -18,10 +18,8 @@ _DEFAULTED = [
 _LOG = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
-def spawn(spec: Spec, directory: str, environment: Mapping[bytes, bytes], log: str) -> int:
-    """The process id of a job that now runs; OSError says why it cannot."""
-    place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
-    os.chdir(place)
+def spawn(spec: Spec, environment: Mapping[bytes, bytes], log: str) -> int:
+    """The process id of a job that now runs, in the folder that we are in; OSError says why it cannot."""
     actions: list[tuple[int, ...] | tuple[object, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, spec.stdin or os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, spec.stdout or log, _LOG, 0o666),
