@@ -170,7 +170,7 @@ def test_an_interrupt_before_all_is_imported_is_no_traceback() -> None:
         "    def find_spec(self, name, path, target=None):\n"
         "        if name == 'click': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())\n"
-        "from headway.cli import main\n"
+        "from headway.cli import main\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "")

@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from headway.cli.app import COMMANDS as COMMANDS
     from headway.cli.app import headway as headway
-    from headway.cli.app import main as main
-    from headway.cli.app import run as run
 
-__all__ = ["COMMANDS", "headway", "main", "run"]
+__all__ = ["COMMANDS", "headway", "main"]
+
+
+def main(words: list[str] | None = None) -> NoReturn:
+    """The `headway` command: exits 0 done, 1 failed inside, 2 bad usage or input, 3 jobs failed, 4 no such thing."""
+    try:
+        given = sys.argv[1:] if words is None else words
+        if given[:1] == ["run"]:
+            _run(given[1:])
+        from headway.cli import app
+    except KeyboardInterrupt:  # Ctrl-C so early is no reason for a traceback either
+        raise SystemExit(130) from None
+    app.main(words)
+
+
+def _run(words: list[str]) -> None:
+    """Runs a workflow at once, if the words are plain; everything else, and what is wrong with them, is click's."""
+    from headway.live.spare import prepare
+
+    prepare()
+    from headway.cli.plain import plain
+
+    options = plain(words)
+    if options is not None:
+        from headway.cli.ending import end_with
+        from headway.cli.running import run
+
+        end_with(lambda: run(options))
 
 
 def __getattr__(name: str) -> Any:
     """Imports on first use: `mqsub`, which scripts call a thousand times, must not pay for click."""
     if name not in __all__:
         raise AttributeError(f"module 'headway.cli' has no attribute {name!r}")
-    try:
-        if name == "main" and sys.argv[1:2] == ["run"]:
-            from headway.live.spare import prepare
+    from headway.cli import app
 
-            prepare()
-        from headway.cli import app
-    except KeyboardInterrupt:  # Ctrl-C so early is no reason for a traceback either
-        raise SystemExit(130) from None
     return getattr(app, name)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
 import click
 
 from headway import __version__
-from headway.cli.terminal import prepare
+from headway.cli.ending import end_with
 
 # Name: module (and which of its commands) and help line. Help is here so that `headway --help` imports no command.
 COMMANDS = {
@@ -94,34 +90,15 @@ def headway() -> None:
 
 def main(words: list[str] | None = None) -> NoReturn:
     """The `headway` command: exits 0 done, 1 failed inside, 2 bad usage or input, 3 jobs failed, 4 no such thing."""
-    run(lambda: headway.main(words, prog_name="headway", standalone_mode=False))
+    end_with(lambda: called(headway, words, "headway"))
 
 
-def run(command: Callable[[], object]) -> NoReturn:
-    """Carries a command out and exits as it ended: every error a sentence, no traceback."""
-    from headway.model.errors import HeadwayError
-
-    prepare()
-    message = ""
+def called(command: click.Command, words: list[str] | None, name: str) -> object:
+    """What a command of click's answers; what is wrong with the words, click tells itself."""
     try:
-        code = command()
-        code = code if isinstance(code, int) else 0
-        sys.stdout.flush()
-    except HeadwayError as error:
-        code, message = error.exit_code, str(error)
+        return command.main(words, prog_name=name, standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        code, message = 130, "headway: interrupted."
-    except OSError as error:
-        code, message = 1, f"headway: {error.strerror or error}."
-    except MemoryError:
-        code, message = 1, "headway: out of memory."
-    with suppress(OSError):
-        sys.stdout.flush()
-    with suppress(OSError):
-        if message:
-            print(message, file=sys.stderr)
-        sys.stderr.flush()
-    os._exit(code)  # a million objects need not be taken apart one by one
+        return error.exit_code
+    except click.Abort:
+        raise KeyboardInterrupt from None

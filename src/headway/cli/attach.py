@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from headway.cli.options import print_json, run_options
+from headway.cli.answer import print_json
+from headway.cli.options import run_options
 
 
 @click.command("attach", short_help="Watch a workflow that is being run, here or in the background.")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.options import print_json, store_option
+from headway.cli.answer import print_json
+from headway.cli.options import store_option
 from headway.cli.runs import state
 from headway.cli.table import amount, counted, moment, table
 from headway.model.errors import UsageError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from headway.cli.options import print_json, workflow_arguments
+from headway.cli.answer import print_json
+from headway.cli.options import workflow_arguments
 from headway.formats.registry import FORMATS
 from headway.live.read import no_collection, read, render, write_whole
 from headway.model.flatten import flatten

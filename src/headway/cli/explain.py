@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headway.cli.options import print_json
+from headway.cli.answer import print_json
 from headway.cli.terminal import one_line
 from headway.cli.watching import store_options
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headway.cli.options import print_json, run_options
+from headway.cli.answer import print_json
+from headway.cli.options import run_options
 from headway.cli.table import amount, brief, counted, exit_text, moment, table
 from headway.model.states import Step
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import NoReturn
 
-from headway.cli import run
+from headway.cli.ending import end_with
 from headway.formats.makefile.writer import render_calls
 from headway.live.read import read, write_whole
 from headway.model.flatten import flatten
@@ -15,7 +15,7 @@ from headway.model.flatten import flatten
 def main(words: list[str] | None = None) -> NoReturn:
     """The `mqtranslate` command; it exits like `headway`."""
     asked = _parser().parse_args(words)
-    run(lambda: translate(asked.makefile, asked.goals, asked.output))
+    end_with(lambda: translate(asked.makefile, asked.goals, asked.output))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,14 +1,11 @@
-"""What several commands share: the workflow argument, and how JSON is printed."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-
-SCHEMA = 1  # of every --json answer; see docs/json.md
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -64,8 +61,3 @@ def run_options(function: Command) -> Command:
     """`[--store PLACE] [--workflow N|FILE]`."""
     help = "Which workflow, by number or file; without it, the latest (headway runs lists them)."
     return store_option(click.option("--workflow", metavar="N|FILE", help=help)(function))
-
-
-def print_json(answer: Mapping[str, object]) -> None:
-    """One JSON value on stdout, and nothing else there."""
-    click.echo(json.dumps({"schema": SCHEMA, **answer}))

@@ -8,7 +8,8 @@ from itertools import chain
 
 import click
 
-from headway.cli.options import order_option, print_json, workflow_arguments
+from headway.cli.answer import print_json
+from headway.cli.options import order_option, workflow_arguments
 from headway.cli.table import counted
 from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.options import print_json
+from headway.cli.answer import print_json
 from headway.model.errors import InputError, UsageError
 from headway.policies.what_next import ORDERS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from headway.cli.options import print_json
+from headway.cli.answer import print_json
 
 _DATA = Path(__file__).parents[4] / "shared" / "data" / "wf"  # beside a checkout
 

@@ -6,7 +6,8 @@ import shutil
 
 import click
 
-from headway.cli.options import print_json, workflow_arguments
+from headway.cli.answer import print_json
+from headway.cli.options import workflow_arguments
 from headway.cli.report import report, text
 from headway.live.read import no_collection, read
 from headway.model.dag import Dag

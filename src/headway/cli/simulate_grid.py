@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headway.cli.options import print_json, workflow_arguments
+from headway.cli.answer import print_json
+from headway.cli.options import workflow_arguments
 from headway.cli.terminal import harmless
 from headway.model.errors import UsageError
 from headway.model.record import asdict

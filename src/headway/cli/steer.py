@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from headway.cli.options import print_json
+from headway.cli.answer import print_json
 from headway.cli.terminal import harmless
 from headway.cli.watching import store_options
 from headway.engine.explain import named

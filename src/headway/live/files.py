@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import gzip
 import io
-import lzma
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, cast
@@ -17,7 +14,6 @@ from headway.model.errors import InputError
 
 HEAD = 65536  # bytes of a file that decide on its format
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-_BROKEN = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
 
 class Files:
@@ -40,7 +36,7 @@ class Files:
         with _opened(path) as stream:
             try:
                 raw = stream.read(HEAD)
-            except _BROKEN as error:
+            except OSError as error:
                 raise _broken(path, 1, error) from None
         text, _ = codecs.utf_8_decode(raw.removeprefix(codecs.BOM_UTF8), "surrogateescape", False)
         _check_text(path, 1, text)
@@ -100,10 +96,10 @@ def _opened(path: str) -> IO[bytes]:
     except OSError as error:
         stream.close()
         raise _broken(path, 1, error) from None
-    if magic.startswith(_GZIP):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=stream))
-    if magic.startswith(_XZ):
-        return lzma.open(stream)
+    if magic.startswith((_GZIP, _XZ)):
+        from headway.live.packed import unpacked
+
+        return unpacked(stream, magic.startswith(_GZIP))
     return stream
 
 
@@ -119,7 +115,7 @@ def _guarded(path: str, stream: IO[bytes]) -> Iterator[str]:
                 if "\0" in line:
                     _check_text(path, number, line)
                 yield line
-        except _BROKEN as error:
+        except OSError as error:
             raise _broken(path, number + 1, error) from None
 
 

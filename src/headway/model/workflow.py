@@ -5,7 +5,6 @@ A million jobs must fit into memory, so arcs are pairs of integers.
 
 from __future__ import annotations
 
-import shlex
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -292,7 +291,9 @@ def new_job(command: Command, options: Mapping[str, object]) -> Job:
     from headway.model.attributes import from_options
 
     if isinstance(command, list | tuple) and command:
-        command = shlex.join(map(str, command))
+        from shlex import join
+
+        command = join(map(str, command))
     if not isinstance(command, str) or not command.strip():
         raise ModelError(
             f"a job's command is {shown(repr(command))}.",

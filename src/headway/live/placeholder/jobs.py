@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import select
-import shlex
 import signal
 import sys
 import time
@@ -146,7 +145,9 @@ class Jobs:
         words += ["--in-place-of", f"{lease.workflow}.{lease.job}", "--edited", "rerun", "--slots", str(self.slots)]
         for name, count in self.named.items():
             words += ["--resource", f"{name}={count}"]
-        return shlex.join([*words, *(["--retry"] if lease.attempt > 1 else [])])
+        from shlex import join
+
+        return join([*words, *(["--retry"] if lease.attempt > 1 else [])])
 
     def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
         """The pid of a new job, and where it writes. What somebody has removed of that is made again."""

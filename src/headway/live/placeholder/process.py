@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import traceback
 
 from headway.live.home import Home
 from headway.live.placeholder.runner import Runner, most_files
@@ -33,6 +32,8 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1
     except BaseException:
+        import traceback
+
         traceback.print_exc()
         return 1
     return 0

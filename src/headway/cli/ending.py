@@ -1,0 +1,39 @@
+"""How every command ends: an exit code, and every error a sentence."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from headway.cli.terminal import prepare
+from headway.model.errors import HeadwayError
+
+
+def end_with(command: Callable[[], object]) -> NoReturn:
+    """Carries a command out and exits as it ended, without a traceback."""
+    prepare()
+    message = ""
+    try:
+        code = command()
+        code = code if isinstance(code, int) else 0
+        sys.stdout.flush()
+    except HeadwayError as error:
+        code, message = error.exit_code, str(error)
+    except KeyboardInterrupt:
+        code, message = 130, "headway: interrupted."
+    except BrokenPipeError:
+        code = 141
+    except OSError as error:
+        code, message = 1, f"headway: {error.strerror or error}."
+    except MemoryError:
+        code, message = 1, "headway: out of memory."
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):
+        if message:
+            print(message, file=sys.stderr)
+        sys.stderr.flush()
+    os._exit(code)  # a million objects need not be taken apart one by one

@@ -1,0 +1,237 @@
+"""What `headway run` does once it is known what is wanted. A short run waits for each import: here is no click."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.model.errors import UsageError, unquoted
+from headway.model.record import record, replace
+
+if TYPE_CHECKING:
+    from headway.live.choice import Choice
+    from headway.live.home import Home
+    from headway.live.session import Outcome, Session
+    from headway.model.workflow import Workflow
+
+MOST_WARNINGS = 10  # that are worth a line each before a run
+
+
+@record
+class Options:
+    """What the words of a call say; `headway run --help` tells what each means."""
+
+    workflow: str
+    arguments: tuple[str, ...] = ()
+    format_name: str | None = None
+    slots: int | None = None
+    order_name: str = "auto"
+    store: str | None = None
+    memory: str | None = None
+    resources: tuple[str, ...] = ()
+    fail_fast: bool = False
+    retry: bool = False
+    fresh: bool = False
+    edited: str = "refuse"
+    detach: bool = False
+    sync: str = "normal"
+    place: str | None = None
+    as_json: bool = False
+    until: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    always_make: bool = False
+    array: str | None = None
+    retries: int | None = None
+    backoff: float | None = None
+    more_memory: float | None = None
+    notify: str | None = None
+    mail: str | None = None
+    dry_run: bool = False
+
+
+def run(options: Options) -> int:
+    """Runs a workflow to its end; the exit code."""
+    if options.array is not None:  # W and its arguments are a command for each line of a file
+        words = (options.workflow, *options.arguments)
+        options = replace(options, workflow=options.array, arguments=words, store=options.store or ".headway")
+    if options.workflow != "-" and not os.access(options.workflow, os.R_OK):
+        from headway.live.read import read
+
+        read(options.workflow, format=options.format_name)  # says what is wrong, before a folder is made for nothing
+    memory, named = size(options.memory), named_resources(options.resources)
+    folder, server = place_of_run(options.store, options.workflow)
+    if options.dry_run:
+        from headway.cli.dry_run import dry_run
+        from headway.live.store import FILE
+
+        base = server if server is not None else folder / FILE
+        return dry_run(chosen(meant(options), options), base, options.fresh, options.edited, options.as_json)
+    if options.detach:
+        from headway.cli.detach import detached
+
+        code = detached()
+        if code is not None:
+            return code
+    from headway.live.home import Home
+    from headway.live.starter import Starter
+
+    home = Home(folder)
+    starter = Starter(home, options.sync, server)
+    # The runner is on its way, and imports what it needs at the same time as this process does.
+    from headway.live.read import no_collection
+    from headway.live.run import watched
+    from headway.live.session import Session, Wish
+    from headway.live.store import opened, working
+
+    slots = options.slots or len(os.sched_getaffinity(0))
+    base = server if server is not None else home.database
+    with no_collection():
+        found = meant(options)
+        line = watched(home, starter)
+        session = Session(
+            *(home, working(base, options.sync), lambda: opened(base, options.sync), line, found, options.arguments),
+            Wish(
+                *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
+                *(memory, named, options.place),
+            ),
+            lambda read: chosen(read, options),
+        )
+    outcome = watch(session, slots, options, home)
+    place = str(home.folder) if server is None else without_secret(server)
+    if options.as_json:
+        tell(outcome, place)
+    if options.notify is not None or options.mail is not None:
+        from headway.live.hooks import End, notified
+
+        counts = (outcome.tally.done, outcome.tally.failed, outcome.tally.skipped)
+        end = End(found.name, *counts, outcome.seconds, outcome.exit_code, place)
+        for problem in notified(end, options.notify, options.mail):
+            print(f"warning: {problem}", file=sys.stderr)
+    return outcome.exit_code
+
+
+def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome:
+    """Shows how far it is until it ends, and how it ended."""
+    from headway.cli.progress import Display
+    from headway.live.run import Stops
+
+    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
+    for warning in session.warnings[:MOST_WARNINGS]:
+        display.say(f"warning: {warning}")
+    if len(session.warnings) > MOST_WARNINGS:
+        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; headway show tells them.")
+    if session.rescue is not None:
+        display.say(f"going on from {session.rescue.name}.")
+    stops = Stops()
+    session.start()
+    if options.detach:
+        from headway.cli.detach import begun
+
+        begun(home, session.number)
+    for progress in session.reports(stops, display.say):
+        display.show(progress)
+    outcome = session.outcome
+    display.end(outcome, slots)
+    return outcome
+
+
+def tell(outcome: Outcome, place: str) -> None:
+    """The answer in JSON."""
+    from headway.cli.answer import print_json
+
+    failures = [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in outcome.failures]
+    print_json(
+        {
+            "done": outcome.tally.done,
+            "failed": outcome.tally.failed,
+            "skipped": outcome.tally.skipped,
+            "left_out": outcome.tally.left_out,
+            "seconds": outcome.seconds,
+            "minimal_seconds": outcome.bounds.minimal,
+            "work_seconds": outcome.bounds.work,
+            "attempts": outcome.bounds.attempts,
+            "store": place,
+            "failures": failures,
+        }
+    )
+
+
+def meant(options: Options) -> Workflow:
+    """The workflow of a file; with --array, the arguments as a command for each of its lines."""
+    if options.array is not None:
+        from headway.live.lines import array
+
+        return array(options.workflow, options.arguments)
+    from headway.live.read import read
+
+    return read(options.workflow, *options.arguments, format=options.format_name)
+
+
+def chosen(workflow: Workflow, options: Options) -> Choice:
+    """Which jobs it is about."""
+    from headway.live.choice import Choice
+
+    defaults, given = None, (options.retries, options.backoff, options.more_memory)
+    if given != (None, None, None):
+        from headway.live.store.defaults import Defaults
+
+        defaults = Defaults(*given)
+    return Choice(
+        *(workflow, options.arguments, options.until, options.since),
+        *(options.retry, options.always_make, defaults),
+    )
+
+
+def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
+    """The folder of the run, and its server if it has one; nothing heavy may be imported for that."""
+    beside = Path(workflow).absolute().parent / ".headway"
+    if store is None:
+        return beside, None
+    from headway.live.store import is_server
+
+    if is_server(store):
+        from headway.live.home import server_folder
+
+        ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
+        return Path(ours) if ours else server_folder(beside, store), store
+    return Path(store.removeprefix("sqlite:///")), None
+
+
+def named_resources(words: tuple[str, ...]) -> dict[str, int]:
+    """NAME=N of each; graphics cards are counted where nothing is said of them."""
+    found: dict[str, int] = {}
+    for word in words:
+        name, equals, count = word.partition("=")
+        if not (equals and name and count.isdecimal() and len(count) < 10):
+            raise UsageError(f"--resource {unquoted(word)} is not NAME=N.", "Say gpu=2, for example.")
+        found[name] = int(count)
+    cards = Path("/proc/driver/nvidia/gpus")
+    if cards.is_dir():
+        there = sum(1 for _ in cards.iterdir())
+        found.setdefault("gpus", there)
+        found.setdefault("gpu", there)
+    return found
+
+
+def size(text: str | None) -> int:
+    """Bytes; 0 where nothing is said."""
+    if text is None:
+        return 0
+    from headway.model.quantities import size as bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise UsageError(f"--memory {unquoted(text)} is not {error}.") from None
+
+
+def without_secret(url: str) -> str:
+    """A server's address without its password."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@")).geturl()

@@ -1,0 +1,112 @@
+"""Plain words of `headway run` are read without click, and mean what click makes of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from headway.cli.plain import plain
+from headway.cli.run import command
+from headway.cli.running import Options
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_environment() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HEADWAY_ORDER", "HEADWAY_STORE", "HEADWAY_RESOURCES"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+def clicked(words: list[str]) -> Options | None:
+    """What click makes of words; None if it refuses them."""
+    try:
+        with command.make_context("run", list(words)) as context:
+            return Options(**context.params)
+    except (click.ClickException, click.exceptions.Exit):
+        return None
+
+
+FLAGS = ["--fail-fast", "--retry", "--fresh", "--detach", "--json", "--always-make", "-B", "--dry-run"]
+NAMES = ["--slots", "--order", "--store", "--sync", "--until", "--memory", "--in-place-of", "--help", "--retries", "-x"]
+WORDS = [
+    "w.dag",
+    "Makefile",
+    "-",
+    "--",
+    "",
+    "1",
+    "08",
+    "0",
+    "-1",
+    "+3",
+    "²",
+    "1_0",
+    " 2",
+    "fifo",
+    "auto",
+    "FIFO",
+    "full",
+]
+PIECES = st.one_of(
+    st.sampled_from(FLAGS),
+    st.sampled_from(NAMES),
+    st.sampled_from(WORDS),
+    st.builds("{}={}".format, st.sampled_from(FLAGS + NAMES), st.sampled_from(WORDS)),
+)
+
+
+@given(st.lists(PIECES, max_size=6))
+def test_what_plain_words_mean_is_what_click_makes_of_them(words: list[str]) -> None:
+    found = plain(words)
+    assert found is None or found == clicked(words)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w.dag",
+        "w.dag --slots 2 --store there --sync full",
+        "--json --order=fifo w.dag --retry -B",
+        "w --store=a=b --store c",
+    ],
+)
+def test_most_calls_are_plain(text: str) -> None:
+    found = plain(text.split())
+    assert found is not None and found == clicked(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "a.dag b", "a.dag --slots", "a.dag --slots two", "a.dag --order none", "a.dag --sync half", "- --slot 2"),
+        *("--array list -- echo {}", "a.dag --until b", "-h", "a.dag --json=yes"),
+    ],
+)
+def test_what_is_not_plain_is_left_to_click(text: str) -> None:
+    assert plain(text.split()) is None
+
+
+def test_an_environment_that_has_a_say_is_left_to_click(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADWAY_STORE", "elsewhere")
+    assert plain(["w.dag"]) is None
+    read = clicked(["w.dag"])
+    assert read is not None and read.store == "elsewhere"
+
+
+def test_a_plain_run_imports_no_click(tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    code = (
+        "import os, sys; sys.argv = ['headway', 'run', 'w.sh']; end = os._exit\n"
+        "def told(code):\n    print(code, 'click' in sys.modules, flush=True)\n    end(code)\n"
+        "os._exit = told\nfrom headway.cli import main\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "0 False", done.stderr
