@@ -63,3 +63,14 @@ def test_a_file_that_was_removed_is_noticed(outputs: Outputs) -> None:
     outputs.drop(first)
     with pytest.raises(OSError, match="descriptor"):
         os.fstat(first.handle)
+
+
+def test_what_a_daemon_wrote_before_its_file_could_go_on_is_the_log(outputs: Outputs, tmp_path: Path) -> None:
+    first = outputs.take()
+    daemon = os.open(first.path, os.O_WRONLY)
+    outputs.settle(first, str(tmp_path / "logs/1/0/1.log"), keep=False)
+    os.write(daemon, b"soon")
+    os.close(daemon)
+    outputs.tidy()
+    assert (tmp_path / "logs/1/0/1.log").read_text() == "soon"
+    assert outputs.take().path != first.path

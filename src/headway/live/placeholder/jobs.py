@@ -206,6 +206,10 @@ class Jobs:
         self.typical += (ended.at - job.started - self.typical) / 8
         return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
 
+    def tidy(self) -> None:
+        """What can wait until nobody waits for us."""
+        self._outputs.tidy()
+
     def sweep(self) -> None:
         """Ends what jobs that were told to end left in other sessions, before they can be run again."""
         if self._told_to_end:

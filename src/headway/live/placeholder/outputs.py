@@ -29,6 +29,7 @@ class Outputs:
     def __init__(self, logs: Path) -> None:
         self._folder = logs / "running"
         self._free: list[Output] = []
+        self._silent: list[tuple[Output, str]] = []  # of jobs that ended, and the logs they will be if need be
         self._made = 0
         self._clear(logs / "lost")
 
@@ -43,6 +44,8 @@ class Outputs:
 
     def take(self) -> Output:
         """A file for a job that is about to start; OSError if none can be made."""
+        if not self._free:
+            self.tidy()
         if self._free:
             return self._free.pop()
         self._made += 1
@@ -66,16 +69,30 @@ class Outputs:
 
     def settle(self, output: Output, log: str, keep: bool) -> None:
         """A job has ended. Its output becomes its log if there is any, or if it is to be kept all the same."""
-        if not keep and not os.fstat(output.handle).st_size and _is_alone(output.handle):
-            self._free.append(output)
-            return
-        os.close(output.handle)
-        with contextlib.suppress(OSError):  # a log that cannot be put in its place stays where it is
-            try:
-                os.rename(output.path, log)  # noqa: PTH104 - a hot path
-            except FileNotFoundError:
-                Path(log).parent.mkdir(parents=True, exist_ok=True)
-                os.rename(output.path, log)  # noqa: PTH104
+        if keep or os.fstat(output.handle).st_size:
+            _put(output, log)
+        else:
+            self._silent.append((output, log))
+
+    def tidy(self) -> None:
+        """Sees which files can go on to other jobs: not while a slot waits for its next one."""
+        for output, log in self._silent:
+            if _is_alone(output.handle) and not os.fstat(output.handle).st_size:
+                self._free.append(output)
+            else:
+                _put(output, log)
+        self._silent.clear()
+
+
+def _put(output: Output, log: str) -> None:
+    """An output becomes a log."""
+    os.close(output.handle)
+    with contextlib.suppress(OSError):  # a log that cannot be put in its place stays where it is
+        try:
+            os.rename(output.path, log)  # noqa: PTH104 - a hot path
+        except FileNotFoundError:
+            Path(log).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(output.path, log)  # noqa: PTH104
 
 
 def _opened(path: str) -> int:

@@ -91,6 +91,7 @@ class Runner:
                     self.give_up()
             self.jobs.ring()
             self.turn()
+            self.jobs.tidy()
             if self.desk.clients or self.jobs.running or self.finished:
                 deadline = 0.0
             elif time.monotonic() >= deadline and self.leave():
