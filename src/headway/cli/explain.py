@@ -19,10 +19,11 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
       headway explain 0120
     """
     from headway.live.services import chosen, explained
-    from headway.live.where import found_store
+    from headway.live.where import found_store, home_of
 
     home, store = found_store(place)
-    state, because = explained(store, home, chosen(store, wanted), job)
+    workflow = chosen(store, wanted)
+    state, because = explained(store, home_of(home, place, store, workflow.id), workflow, job)
     if as_json:
         print_json({"job": job, "state": state, "because": because})
     else:

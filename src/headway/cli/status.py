@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,11 +48,12 @@ def command(
       headway status --watch 5
     """
     from headway.live.services import chosen, status
-    from headway.live.where import found_store
+    from headway.live.where import found_store, home_of
 
-    _, store = found_store(place)
+    home, store = found_store(place)
     while True:
-        found = status(store, chosen(store, wanted), group, only=wanted is not None)
+        homes = partial(home_of, home, place, store)
+        found = status(store, chosen(store, wanted), group, only=wanted is not None, home_of=homes)
         if as_json:
             print_json(answer(found))
         else:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
+from headway.model.messages import LeaseId
 
 _PATIENCE = 60.0  # seconds
+_GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +23,27 @@ class Said:
     output: str | None
     workflows: frozenset[int]
     undecided: bool  # somebody has come who has not said yet which workflow to run
+    ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
 
 
-def asked(home: Home, lease: int = 0) -> Said | None:
+def at_hand(homes: Iterable[Home]) -> frozenset[LeaseId]:
+    """The leases that runners took ahead and have not begun; where none answers, what the store says has to do."""
+    found: set[LeaseId] = set()
+    for home in homes:
+        with contextlib.suppress(HeadwayError):
+            said = asked(home, patience=_GLANCE)
+            found.update(said.ahead if said is not None else ())
+    return frozenset(found)
+
+
+def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
     """What the runner says; None if there is none, or if it goes just now."""
     try:
         line = home.connect()
         if line is None:
             return None
         with line:
-            line.settimeout(_PATIENCE)
+            line.settimeout(patience)
             line.sendall(json.dumps({"where": lease}).encode() + b"\n")
             return _heard(line)
     except TimeoutError:
@@ -47,4 +62,5 @@ def _heard(line: socket.socket) -> Said | None:
         text += data
     said = json.loads(text.splitlines()[1])
     clients = said["clients"]
-    return Said(said["output"], frozenset(clients) - {0}, clients.count(0) > 1)  # whoever asks is one as well
+    undecided = clients.count(0) > 1  # whoever asks is one as well
+    return Said(said["output"], frozenset(clients) - {0}, undecided, frozenset(said.get("ahead", ())))

@@ -12,6 +12,7 @@ from headway.model.errors import NotFoundError, shown
 if TYPE_CHECKING:
     from headway.live.home import Home
     from headway.live.store.protocol import Store
+    from headway.model.messages import WorkflowId
 
 STORE = "HEADWAY_STORE"
 FOLDER = ".headway"
@@ -26,6 +27,18 @@ def found_store(option: str | None = None) -> tuple[Home | None, Store]:
     from headway.live.home import Home
 
     return Home(folder), opened(folder / FILE)
+
+
+def home_of(home: Home | None, option: str | None, store: Store, workflow: WorkflowId) -> Home | None:
+    """The folder of the runner that has a workflow: a store's own, or on a server that of the outermost DAG."""
+    if home is not None:
+        return home
+    from headway.live.store.sub_dags import above
+
+    sources = {one.id: one.source for one in store.workflows()}
+    while (outer := above(sources.get(workflow, ""))) in sources and outer is not None:
+        workflow = outer  # a sub-DAG may lie in another folder, but has the runner of its DAG
+    return server_home(option, store.directory(workflow))
 
 
 def server_home(option: str | None, directory: str) -> Home | None:

@@ -131,7 +131,8 @@ class Runner:
         if client.asks_where is not None:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
-            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there})
+            ahead = [one.id for one in self.at_hand]
+            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead})
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import State
@@ -18,6 +18,14 @@ class Submitted:
     submitted: Seconds
 
 
+@dataclass(slots=True)
+class Counted:
+    """How many jobs of a workflow are in each state, and who has those that are given out."""
+
+    counts: dict[State, int] = field(default_factory=dict)
+    leases: list[LeaseId] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A group: its jobs are those from one place to another. A group of one job is that job."""
@@ -25,6 +33,10 @@ class Span:
     path: str
     first: int
     last: int
+
+    @property
+    def places(self) -> tuple[int, int]:
+        return self.first, self.last
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,7 @@ class Seen:
     name: str
     state: State
     off: bool
+    lease: LeaseId | None = None  # its last
 
 
 @dataclass(frozen=True, slots=True)
