@@ -67,6 +67,30 @@ _OPTIONS = (
 )
 
 
+# What holds for a run as a whole, the workflows that run in place of its jobs included.
+_OF_THE_WHOLE = ("fail_fast", "retries", "backoff", "more_memory")
+
+
+def for_inside(wishes: Mapping[str, Any], fail_fast: bool) -> str:
+    """What sub-DAGs are to know of these options, as `of_the_whole` reads it."""
+    given = {**wishes, "fail_fast": fail_fast or None}
+    if all(given[name] is None for name in _OF_THE_WHOLE):
+        return ""
+    from json import dumps
+
+    return dumps({name: given[name] for name in _OF_THE_WHOLE})
+
+
+def of_the_whole(text: str) -> dict[str, Any]:
+    """The options of the run that a sub-DAG is part of."""
+    if not text:
+        return {}
+    from json import loads
+
+    given: dict[str, Any] = loads(text)
+    return given
+
+
 def choosing_options(function: Command) -> Command:
     """All of them; the command takes them as `**wishes`."""
     for option in reversed(_OPTIONS):

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from headway.cli.choosing import choosing_options, chosen, dry_run, meant, tell_the_end
+from headway.cli.choosing import choosing_options, chosen, dry_run, for_inside, meant, of_the_whole, tell_the_end
 from headway.cli.options import order_option, print_json, workflow_arguments
 
 MOST_WARNINGS = 10  # that are worth a line each before a run
@@ -111,16 +111,20 @@ def command(
     from headway.cli.progress import Display
     from headway.live.read import no_collection
     from headway.live.run import Stops, watched
-    from headway.live.session import Session, Wish
+    from headway.live.session import INSIDE, Session, Wish
     from headway.live.store import opened, working
 
+    if place is not None:
+        wishes |= of_the_whole(os.environ.get(INSIDE, ""))
+        fail_fast = bool(wishes.pop("fail_fast", fail_fast))
     slots = slots or len(os.sched_getaffinity(0))
     named = named_resources(resources)
     with no_collection():
         found = meant(workflow, arguments, format_name, wishes)
         line = watched(home, starter)
         base = server if server is not None else home.database
-        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named, place)
+        inside = for_inside(wishes, fail_fast)
+        wish = Wish(slots, order_name, fail_fast, retry, fresh, edited, size(memory), named, place, inside)
         session = Session(
             *(home, working(base, sync), lambda: opened(base, sync), line, found, arguments, wish),
             lambda read: chosen(read, arguments, wishes, retry),
