@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from headway.cli.looking import looked_at
 from headway.cli.options import print_json
 from headway.cli.terminal import one_line
 from headway.cli.watching import store_options
@@ -19,9 +20,9 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
       headway explain 0120
     """
     from headway.live.services import chosen, explained
-    from headway.live.where import found_store, home_of
+    from headway.live.where import home_of
 
-    home, store = found_store(place)
+    home, store = looked_at(place)
     workflow = chosen(store, wanted)
     state, because = explained(store, home_of(home, place, store, workflow.id), workflow, job)
     if as_json:

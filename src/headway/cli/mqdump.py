@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from headway.cli.looking import looked_at
 from headway.cli.service import serve
 from headway.model.errors import HeadwayError, UsageError
 
@@ -46,10 +47,10 @@ def browse(words: Sequence[str]) -> None:
     if len(words) > 1:
         raise UsageError("one store, or none.", "Usage: mqdump [STORE]")
     from headway.live.services import chosen
-    from headway.live.where import found_store, home_of
+    from headway.live.where import home_of
 
     place = words[0] if words else None
-    home, store = found_store(place)
+    home, store = looked_at(place)
     workflow = chosen(store, None)
     Browser(home_of(home, place, store, workflow.id), store, workflow).run()
 

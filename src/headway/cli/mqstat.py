@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+from headway.cli.looking import looked_at
 from headway.cli.service import serve
 from headway.model.errors import UsageError
 
@@ -34,9 +35,9 @@ def listed(place: str | None) -> list[str]:
     """The table, with its heads."""
     from headway.cli.tables import table
     from headway.live.services import not_begun
-    from headway.live.where import found_store, home_of
+    from headway.live.where import home_of
 
-    home, store = found_store(place)
+    home, store = looked_at(place)
     given = store.running()
     ahead = not_begun(given, lambda workflow: home_of(home, place, store, workflow))
     rows = [

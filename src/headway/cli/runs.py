@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from headway.cli.looking import looked_at
 from headway.cli.options import print_json, store_option
 from headway.cli.table import brief, moment, table
 from headway.model.states import State
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(store: str | None, as_json: bool) -> None:
     """List the workflows of a store: when they were submitted, how far they are, and whether they run now."""
-    from headway.live.asking import asked
+    from headway.live.asking import is_served
     from headway.live.cleaning import running
-    from headway.live.where import found_store
 
-    home, database = found_store(store)
+    home, database = looked_at(store)
     runs, now = database.runs(), time.time()
     busy = running(home, database, runs, now)
-    there = asked(home) is not None if home is not None else bool(database.present(now))
+    there = is_served(home, database, now)
     if as_json:
         print_json({"runner": there, "workflows": [_answer(run, busy) for run in runs]})
         return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from headway.cli.looking import looked_at
 from headway.cli.options import print_json
 from headway.cli.tables import shortened, table
 from headway.cli.terminal import harmless
@@ -48,9 +49,9 @@ def command(
       headway status --watch 5
     """
     from headway.live.services import chosen, status
-    from headway.live.where import found_store, home_of
+    from headway.live.where import home_of
 
-    home, store = found_store(place)
+    home, store = looked_at(place)
     while True:
         homes = partial(home_of, home, place, store)
         found = status(store, chosen(store, wanted), group, only=wanted is not None, home_of=homes)

@@ -7,10 +7,14 @@ import json
 import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
-from headway.model.messages import LeaseId
+from headway.model.messages import LeaseId, Seconds
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Store
 
 _PATIENCE = 60.0  # seconds
 _GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
@@ -24,6 +28,17 @@ class Said:
     workflows: frozenset[int]
     undecided: bool  # somebody has come who has not said yet which workflow to run
     ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
+
+
+def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
+    """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
+    if home is None or store.is_shared or home.is_foreign:
+        return store.present(now) > 0
+    line = home.connect()
+    if line is None:
+        return False
+    line.close()
+    return True
 
 
 def at_hand(homes: Iterable[Home]) -> frozenset[LeaseId]:

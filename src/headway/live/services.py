@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
-from headway.live.asking import at_hand
+from headway.live.asking import at_hand, is_served
 from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
@@ -186,21 +186,10 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
             raise NotFoundError(f"{shown(name)} is a group, not a job.", f"headway status {name} shows its jobs.")
         raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
     now = time.time()
-    facts, last = store.facts(workflow.id, place, _is_served(store, home, now)), store.last_attempt(workflow.id, place)
+    facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
     if facts.state is State.RUNNING and last is not None and home is not None and last.lease in at_hand([home]):
         return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
     return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
-
-
-def _is_served(store: Store, home: Home | None, now: float) -> bool:
-    """Whether somebody is there to run jobs: the local runner, or any placeholder of a shared store."""
-    if home is None or store.is_shared:
-        return store.present(now) > 0
-    line = home.connect()
-    if line is None:
-        return False
-    line.close()
-    return True
 
 
 # --- steering -------------------------------------------------------------------------------------------------------

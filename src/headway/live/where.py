@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.live.store import FILE, is_server, opened
+from headway.live.store import FILE, is_server, looked_at, opened
 from headway.model.errors import NotFoundError, shown
 
 if TYPE_CHECKING:
@@ -18,14 +18,23 @@ STORE = "HEADWAY_STORE"
 FOLDER = ".headway"
 
 
-def found_store(option: str | None = None) -> tuple[Home | None, Store]:
-    """The store, which must be there already, and the folder around it; a server has none."""
+def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home | None, Store]:
+    """The store, which must be there already, and the folder around it; a server has none.
+
+    Whoever only wants to look gets one that cannot be written as well.
+    """
     place = option or os.environ.get(STORE)
     if place and is_server(place):
         return None, opened(place)
     folder = _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
     from headway.live.home import Home
 
+    if to_look:
+        return Home(folder, to_look=True), looked_at(folder / FILE)
+    from headway.live.store.sqlite_file import is_writable, unwritable
+
+    if not is_writable(folder / FILE):
+        raise unwritable(folder / FILE)
     return Home(folder), opened(folder / FILE)
 
 
@@ -46,7 +55,7 @@ def server_home(option: str | None, directory: str) -> Home | None:
     from headway.live.home import Home, server_folder
 
     folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
-    return Home(folder) if folder.is_dir() else None
+    return Home(folder, to_look=True) if folder.is_dir() else None
 
 
 def _given(place: str) -> Path:

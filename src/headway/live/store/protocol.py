@@ -200,6 +200,10 @@ class Working(Progress, Looking, Protocol):
     def is_shared(self) -> bool:
         """Whether placeholders of other hosts may use it at the same time."""
 
+    @property
+    def remark(self) -> str:
+        """A sentence, if what is shown may be out of date."""
+
     def close(self) -> None: ...
 
 
