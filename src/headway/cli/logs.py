@@ -47,7 +47,9 @@ def command(
     home = home_of(home, store, database, run.workflow)
     if home is None:
         raise NotFoundError(
-            "its logs are on the computer where it was run, not here.", "headway history tells which that was."
+            "its logs are not found from here.",
+            "They are on the computer where it was run (headway history tells which); if a job of another run ran it,"
+            " with those of that run.",
         )
     place = place_of(database, run, job)
     parts = _processes(database, run, place) if step is None else []
