@@ -97,6 +97,8 @@ def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path
     assert (found["workflows"][0]["running"], found["workflows"][0]["eligible"]) == (2, 18)
     assert states(found) == {"short": "done", "long": "running"}
     assert (found["groups"][1]["counts"]["running"], found["groups"][1]["counts"]["eligible"]) == (2, 18)
+    (listed,) = answer("runs", cwd=folder)["workflows"]
+    assert (listed["running"], listed["eligible"], listed["state"]) == (2, 18, "running")
     mqstat = headway(str(folder / ".headway"), program="mqstat").stdout
     assert len(mqstat.splitlines()) == 1 + 2 and all(name in mqstat for name in begun)
     taken = next(job for job in store.running() if job.name not in begun)

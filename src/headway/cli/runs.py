@@ -22,11 +22,15 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(store: str | None, as_json: bool) -> None:
     """List the workflows of a store: when they were submitted, how far they are, and whether they run now."""
-    from headway.live.asking import is_served
+    from headway.live.asking import at_hand, is_served
     from headway.live.cleaning import running
+    from headway.live.where import home_of
 
     home, database = looked_at(store)
     runs, now = database.runs(), time.time()
+    homes = [home_of(home, store, database, run.workflow) for run in runs if run.held]
+    ahead = at_hand({one.folder: one for one in homes if one is not None}.values())
+    runs = [run.without(ahead) for run in runs]
     busy = running(home, database, runs, now)
     there = is_served(home, database, now)
     if as_json:
