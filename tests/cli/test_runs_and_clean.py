@@ -50,6 +50,23 @@ def test_runs_tells_how_far_each_workflow_is(folder: Path) -> None:
     assert len(lines) == 4 and lines[2].split()[:2] == ["2", "bad"] and " failed " in lines[2]
 
 
+def test_runs_tells_the_order_that_auto_chose(tmp_path: Path) -> None:
+    (tmp_path / "chain.sh").write_text(FLOW)
+    (tmp_path / "fork.sh").write_text(f"{FLOW}mqsub -deps A -l C -c 'test -e go'\n")
+    headway("run", "chain.sh", cwd=tmp_path)
+    assert headway("run", "fork.sh", cwd=tmp_path).returncode == 3
+    (tmp_path / "go").touch()
+    for words in ([], ["--retry"]):  # which goes on with what was begun
+        headway("run", "fork.sh", "--order", "auto", *words, cwd=tmp_path)
+    assert headway("run", "fork.sh", "--fresh", cwd=tmp_path).returncode == 0  # run times are known now
+    found = answer("runs", cwd=tmp_path)["workflows"]
+    assert [(run["name"], run["order"], run["done"], run["attempts"]) for run in found] == [
+        ("chain", "fifo", 2, 2),
+        ("fork", "prio", 3, 4),
+        ("fork", "prio-weighted", 3, 3),
+    ]
+
+
 def test_a_workflow_that_runs_is_said_to(tmp_path: Path) -> None:
     with under_way(tmp_path, f"mqsub -l A -c 'touch begun; {WAIT.format(go='go')}'\n"):
         found = answer("runs", cwd=tmp_path)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.ledger import until
+from headway.live.store import opened
+from tests.live.ledger import runner_of, until
 from tests.shell import answer, headway
 
 HOLD = "while ! test -e go; do sleep 0.01; done"
@@ -83,6 +86,54 @@ def test_status_shows_groups_running_jobs_and_what_they_say(tmp_path: Path, outs
     process.communicate()
     assert process.returncode == 3
     assert answer("status", cwd=tmp_path)["running"] == []
+
+
+def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path, outside: None) -> None:
+    folder, process = with_jobs_ahead(tmp_path)
+    store = opened(folder / ".headway")
+    found = answer("status", cwd=folder)
+    begun = {f"long/{file.name}" for file in folder.glob("J*")}
+    assert {job["job"] for job in found["running"]} == begun and len(begun) == 2
+    assert (found["workflows"][0]["running"], found["workflows"][0]["eligible"]) == (2, 18)
+    assert states(found) == {"short": "done", "long": "running"}
+    assert (found["groups"][1]["counts"]["running"], found["groups"][1]["counts"]["eligible"]) == (2, 18)
+    (listed,) = answer("runs", cwd=folder)["workflows"]
+    assert (listed["running"], listed["eligible"], listed["state"]) == (2, 18, "running")
+    mqstat = headway(str(folder / ".headway"), program="mqstat").stdout
+    assert len(mqstat.splitlines()) == 1 + 2 and all(name in mqstat for name in begun)
+    taken = next(job for job in store.running() if job.name not in begun)
+    said = answer("explain", taken.name, cwd=folder)
+    assert said["because"] == ["It is next, and waits for a slot: the runner has it at hand."]
+    assert said["state"] == states(answer("status", "long", cwd=folder))[taken.name] == "eligible"
+    os.kill(runner_of(folder / ".headway"), signal.SIGSTOP)
+    try:  # a runner that does not answer: what the store says
+        assert len(answer("status", cwd=folder)["running"]) == len(store.running()) > 2
+    finally:
+        os.kill(runner_of(folder / ".headway"), signal.SIGCONT)
+    (folder / "go").touch()
+    process.communicate()
+    assert process.returncode == 0
+    assert answer("status", cwd=folder)["workflows"][0]["done"] == 220
+
+
+def two_began(folder: Path) -> bool:
+    return len(list(folder.glob("J*"))) == 2
+
+
+def with_jobs_ahead(folder: Path) -> tuple[Path, subprocess.Popen[str]]:
+    """A run whose runner has taken jobs ahead: it does after jobs so short that a busy machine may need some tries."""
+    short = [f"mqsub -l short/S{at} -c :" for at in range(200)]
+    long = [f'mqsub -l long/J{at} -c "touch J{at}; {HOLD}"' for at in range(20)]
+    for at in range(6):
+        place = folder / str(at)
+        place.mkdir()
+        process = started(script(place, "\n".join([*short, "mqsub -deps short -l long", *long])))
+        until(partial(two_began, place))
+        if len(opened(place / ".headway").running()) > 2:
+            return place, process
+        (place / "go").touch()
+        process.communicate()
+    raise AssertionError("nothing was ever taken ahead")
 
 
 def test_a_job_is_explained(tmp_path: Path, outside: None) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.live.ledger import until
 from tests.shell import headway
 
 
@@ -61,6 +62,43 @@ def test_a_sub_dag_is_in_the_same_store_with_the_same_runner(tmp_path: Path, pos
     assert (tmp_path / "ledger").read_text().split() == ["A", "I"]
     runs = headway("runs", "--store", postgres_url, "--json")
     assert sorted(run["name"] for run in json.loads(runs.stdout)["workflows"]) == ["inner", "x"]
+
+
+INNER = """\
+SUBMIT-DESCRIPTION sh {
+    shell = echo this is $(JOB); touch begun-$(JOB); until test -e go; do sleep 0.02; done
+    queue
+}
+JOB I sh
+JOB J sh
+"""
+
+
+def test_a_sub_dag_in_another_folder_is_looked_at_steered_and_stopped_like_any_other(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    inner = tmp_path / "deep/er"
+    inner.mkdir(parents=True)
+    (tmp_path / "x.dag").write_text("SUBDAG EXTERNAL S deep/middle.dag\n")
+    (tmp_path / "deep/middle.dag").write_text("SUBDAG EXTERNAL T inner.dag DIR er\n")
+    (inner / "inner.dag").write_text(INNER)
+    begun = headway("run", str(tmp_path / "x.dag"), "--store", postgres_url, "--slots", "2", "--detach")
+    assert begun.returncode == 0, begun.stderr
+    until(lambda: all((inner / f"begun-{name}").exists() for name in "IJ"))
+    assert not list(tmp_path.glob("deep/**/.headway"))
+    there = ("--store", postgres_url, "--workflow", "3")
+    assert headway("logs", "I", *there).stdout == "this is I\n"
+    stopped = headway("stop", "J", *there, "--json")
+    assert json.loads(stopped.stdout) == {"schema": 1, "changed": ["J"], "stopping": 0}, stopped.stderr
+    command = [sys.executable, "-m", "headway", "attach", *there]
+    watcher = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert watcher.stderr is not None and "watching workflow 3" in watcher.stderr.readline()
+    cancelled = headway("cancel", *there)
+    assert cancelled.returncode == 0 and "workflow 3 is stopped" in cancelled.stderr
+    watcher.communicate(timeout=60)
+    assert watcher.returncode == 3
+    attempts = json.loads(headway("history", *there, "--json").stdout)["attempts"]
+    assert {one["outcome"] for one in attempts} == {"given back"}
 
 
 def test_two_folders_share_a_server_and_only_their_own_jobs_run_again_after_a_crash(

@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.live.store.sqlite import SqliteStore
+from headway.live.home import server_folder
+from headway.live.store import AnyStore, opened
 from headway.model.messages import WorkflowId
 from headway.model.states import State
 
@@ -73,11 +74,14 @@ def runner_of(home: Path) -> int:
 class Site:
     """A folder with a layered workflow, its store, and whatever runs there."""
 
-    def __init__(self, folder: Path, layers: int = 3, width: int = 4, pause: float = 0.02) -> None:
+    def __init__(
+        self, folder: Path, layers: int = 3, width: int = 4, pause: float = 0.02, server: str | None = None
+    ) -> None:
         self.folder = folder
         self.ledger = folder / "ledger"
         self.workflow = folder / "w.sh"
-        self.home = folder / ".headway"
+        self.home = folder / ".headway" if server is None else server_folder(folder / ".headway", server)
+        self.server = server
         self.kills = 0
         job = folder / "job.sh"
         job.write_text(_JOB.format(ticks=TICKS, pause=pause))
@@ -92,6 +96,7 @@ class Site:
         self.workflow.write_text("\n".join(lines) + "\n")
 
     def start(self, environment: Mapping[str, str] | None = None, *words: str) -> subprocess.Popen[str]:
+        words = (*words, *([] if self.server is None else ["--store", self.server]))
         return subprocess.Popen(
             [sys.executable, "-m", "headway", "run", str(self.workflow), "--slots", str(SLOTS), *words],
             stdin=subprocess.DEVNULL,
@@ -147,9 +152,12 @@ class Site:
         """No runner is left, so the store tells all."""
         until(lambda: self.runner() == 0)
 
+    def store(self) -> AnyStore:
+        return opened(self.server or self.home / "store.db")
+
     def attempts(self) -> list[tuple[Any, ...]]:
         """Job, number, host, started, ended, exit code, memory, CPU time, reason."""
-        store = SqliteStore(self.home / "store.db")
+        store = self.store()
         found = store.attempts(WorkflowId(1))
         store.close()
         return found
@@ -157,7 +165,7 @@ class Site:
     def violations(self) -> list[str]:
         """What must not be, after the last run."""
         self.settled()
-        store = SqliteStore(self.home / "store.db")
+        store = self.store()
         counts = store.counts(WorkflowId(1))
         done = {(str(name), str(number)) for name, number, *_, code, _, _, _ in self.attempts() if code == 0}
         store.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headway.live.store import opened
 from headway.model.states import State, Step
 from tests.live.ledger import SLOTS, Site
 
@@ -56,8 +55,8 @@ _ONCE_MORE = {"R"}  # fails the first time, as it should
 class DagSite(Site):
     """The same for a DAG with scripts, nodes of several processes, a service, a retry and sub-DAGs, nested twice."""
 
-    def __init__(self, folder: Path, pause: float = 0.02) -> None:
-        super().__init__(folder, 0, 0, pause)
+    def __init__(self, folder: Path, pause: float = 0.02, server: str | None = None) -> None:
+        super().__init__(folder, 0, 0, pause, server)
         self.workflow.unlink()
         self.workflow = folder / "w.dag"
         head = _DAG.format(job=f"sh {folder}/job.sh", folder=folder)
@@ -71,7 +70,7 @@ class DagSite(Site):
     def done(self) -> tuple[set[tuple[str, str]], list[str]]:
         """What is recorded as done, by name in the ledger and attempt; and what of the states is wrong."""
         found, wrong = set[tuple[str, str]](), list[str]()
-        store = opened(self.home / "store.db")
+        store = self.store()
         for workflow in store.workflows():
             ends = {Step.PRE: ".pre", Step.POST: ".post", Step.MAIN: ""}
             for run in store.history(workflow.id):

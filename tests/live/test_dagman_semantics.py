@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from headway.live.store import opened
+from headway.model.messages import WorkflowId
 from tests.live.ledger import until
 from tests.shell import headway
 
@@ -295,6 +299,52 @@ def test_a_sub_dag_has_the_order_of_the_dag(tmp_path: Path) -> None:
     dag.run("--order", "critical-path")
     runs = json.loads(headway("runs", "--store", str(tmp_path), "--json").stdout)["workflows"]
     assert [run["order"] for run in runs] == ["critical-path"] * 2
+
+
+def test_retries_that_a_run_gives_reach_the_jobs_of_sub_dags_and_are_not_multiplied(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\nJOB A sh\nPARENT S CHILD A\n")
+    (tmp_path / "inner.dag").write_text(HEAD + "SUBDAG EXTERNAL T innermost.dag\n")
+    (tmp_path / "innermost.dag").write_text(HEAD + 'JOB I sh\nVARS I do="false"\nJOB J sh\nPARENT I CHILD J\n')
+    dag.run("--retries", "2", "--backoff", "0.3", "--more-memory", "1.5", code=3)
+    assert dag.ledger == ["I"] * 3
+    store = opened(tmp_path / ".headway")
+    innermost = next(one.id for one in store.workflows() if one.name == "innermost")
+    tries = store.history(innermost, store.named(innermost, "I"))
+    waits = [after.started - before.ended for before, after in pairwise(tries) if after.started and before.ended]
+    assert len(waits) == 2 and waits[0] >= 0.3 and waits[1] >= 0.6
+    with sqlite3.connect(tmp_path / ".headway/store.db") as db:
+        kept = {json.loads(text)["more_memory"] for (text,) in db.execute("SELECT rules FROM nodes WHERE workflow = 3")}
+    assert kept == {1.5}
+
+
+def test_a_sub_dag_with_scripts_is_tried_again_for_their_sake(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\nSCRIPT PRE S make\n")
+    (tmp_path / "inner.dag").write_text(HEAD + "JOB I sh\n")
+    dag.script("make", "test -e once || { touch once; exit 1; }")
+    assert dag.run("--retries", "1")["done"] == 1 and dag.ledger == ["make", "make", "I"]
+
+
+def test_a_failure_ends_a_run_that_fails_fast_in_sub_dags_too(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S bad.dag\nSUBDAG EXTERNAL T good.dag\nJOB A sh\nPARENT T CHILD A\n")
+    (tmp_path / "bad.dag").write_text(HEAD + 'JOB B sh\nVARS B do="until test -e go; do sleep 0.01; done; exit 1"\n')
+    hold = "touch go; until test -e failed; do sleep 0.01; done"
+    (tmp_path / "good.dag").write_text(HEAD + f'JOB G sh\nVARS G do="{hold}"\nJOB H sh\nPARENT G CHILD H\n')
+    command = [sys.executable, "-m", "headway", "run", str(dag.path), "--slots", "2", "--fail-fast"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None and "failed: S " in process.stderr.readline()
+    (tmp_path / "failed").touch()
+    process.communicate()
+    assert process.returncode == 3 and sorted(dag.ledger) == ["B", "G"]
+    states = {one.name: one.state.name for one in opened(tmp_path / ".headway").jobs(WorkflowId(1))}
+    assert states == {"S": "FAILED", "T": "ELIGIBLE", "A": "WAITING"}
+
+
+def test_a_run_that_fails_fast_starts_nothing_new_in_the_sub_dag_that_failed(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
+    others = "".join(f"JOB J{at} sh\n" for at in range(20))
+    (tmp_path / "inner.dag").write_text(HEAD + 'JOB I sh\nVARS I do="exit 1"\n' + others)
+    done = headway("run", str(dag.path), "--slots", "1", "--fail-fast")
+    assert done.returncode == 3 and dag.ledger == ["I"]
 
 
 def test_a_sub_dag_may_be_written_while_the_workflow_runs(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from headway.cli.answer import print_json
+from headway.cli.looking import looked_at
 from headway.cli.terminal import one_line
 from headway.cli.watching import store_options
 
@@ -19,10 +20,11 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
       headway explain 0120
     """
     from headway.live.services import chosen, explained
-    from headway.live.where import found_store
+    from headway.live.where import home_of
 
-    home, store = found_store(place)
-    state, because = explained(store, home, chosen(store, wanted), job)
+    home, store = looked_at(place)
+    workflow = chosen(store, wanted)
+    state, because = explained(store, home_of(home, place, store, workflow.id), workflow, job)
     if as_json:
         print_json({"job": job, "state": state, "because": because})
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.answer import print_json
+from headway.cli.looking import looked_at
 from headway.cli.options import run_options
 from headway.cli.table import amount, brief, counted, exit_text, moment, table
 from headway.model.states import Step
@@ -44,13 +45,12 @@ def command(
       headway history --gantt run.svg
     """
     from headway.live.past import chosen_run
-    from headway.live.where import found_store
 
     if gantt is not None:
         from headway.cli.gantt import checked
 
         checked(gantt)  # before anything is printed
-    _, database = found_store(store)
+    _, database = looked_at(store)
     run = chosen_run(database, workflow)
     attempts = selected(database, run, jobs)
     if gantt is not None:

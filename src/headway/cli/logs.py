@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from headway.cli.looking import looked_at
 from headway.cli.options import run_options
 from headway.cli.table import counted, exit_text
 from headway.cli.terminal import harmless
@@ -39,14 +40,16 @@ def command(
       headway logs align-7 -f
     """
     from headway.live.past import chosen_run, place_of
-    from headway.live.where import found_store, server_home
+    from headway.live.where import home_of
 
-    home, database = found_store(store)
+    home, database = looked_at(store)
     run = chosen_run(database, workflow)
-    home = home or server_home(store, run.directory)
+    home = home_of(home, store, database, run.workflow)
     if home is None:
         raise NotFoundError(
-            "its logs are on the computer where it was run, not here.", "headway history tells which that was."
+            "its logs are not found from here.",
+            "They are on the computer where it was run (headway history tells which); if a job of another run ran it,"
+            " with those of that run.",
         )
     place = place_of(database, run, job)
     parts = _processes(database, run, place) if step is None else []

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from headway.cli.looking import looked_at
 from headway.cli.service import serve
 from headway.model.errors import HeadwayError, UsageError
 
@@ -46,10 +47,12 @@ def browse(words: Sequence[str]) -> None:
     if len(words) > 1:
         raise UsageError("one store, or none.", "Usage: mqdump [STORE]")
     from headway.live.services import chosen
-    from headway.live.where import found_store
+    from headway.live.where import home_of
 
-    home, store = found_store(words[0] if words else None)
-    Browser(home, store, chosen(store, None)).run()
+    place = words[0] if words else None
+    home, store = looked_at(place)
+    workflow = chosen(store, None)
+    Browser(home_of(home, place, store, workflow.id), store, workflow).run()
 
 
 class Browser:
@@ -104,7 +107,8 @@ class Browser:
         from headway.live.services import status
         from headway.model.states import State
 
-        groups = status(self._store, self._workflow, self._path[-1] if self._path else None, only=True).groups
+        path = self._path[-1] if self._path else None
+        groups = status(self._store, self._workflow, path, only=True, home_of=lambda _: self._home).groups
         rows = []
         for at, group in enumerate(groups):
             total, done = sum(group.counts.values()), group.counts.get(State.DONE, 0)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import NoReturn
 
+from headway.cli.looking import looked_at
 from headway.cli.service import serve
 from headway.model.errors import UsageError
 
@@ -33,11 +34,16 @@ def show(words: Sequence[str]) -> None:
 def listed(place: str | None) -> list[str]:
     """The table, with its heads."""
     from headway.cli.tables import table
-    from headway.live.where import found_store
+    from headway.live.services import not_begun
+    from headway.live.where import home_of
 
-    _, store = found_store(place)
+    home, store = looked_at(place)
+    given = store.running()
+    ahead = not_begun(given, lambda workflow: home_of(home, place, store, workflow))
     rows = [
-        [str(job.lease), job.name, job.command, job.host, _clock(job.started), job.status] for job in store.running()
+        [str(job.lease), job.name, job.command, job.host, _clock(job.started), job.status]
+        for job in given
+        if job.lease not in ahead
     ]
     return table(["ID", "Job", "Command", "Host", "Started", "Status"], rows, frozenset([0]))
 

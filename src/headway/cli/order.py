@@ -15,7 +15,7 @@ from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
 from headway.model.record import asdict, record
-from headway.policies.what_next import auto, order
+from headway.policies.what_next import order, settled
 from headway.policies.what_next.eligible import eligible, schedule
 from headway.policies.what_next.prio.certificate import Certificate, certificate
 from headway.policies.what_next.prio.plan import Plan
@@ -66,11 +66,11 @@ def command(
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         dag = flatten(found).dag
-        name = auto.chosen(dag) if by_name == "auto" else by_name
+        name = settled(by_name, dag)
         begun = time.process_time()
         plan = Plan(dag)
         ordered = _ordered(dag, name) if name != "prio" else _executed(dag, name, plan.ranks, begun)
-        others = [_ordered(dag, auto.chosen(dag) if other == "auto" else other) for other in compare_name]
+        others = [_ordered(dag, settled(other, dag)) for other in compare_name]
         judged = _judged(dag, plan, ordered)
         if plot is not None:
             curves = {each.by: each.eligible for each in (ordered, *others)}

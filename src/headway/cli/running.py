@@ -82,9 +82,11 @@ def run(options: Options) -> int:
     # The runner is on its way, and imports what it needs at the same time as this process does.
     from headway.live.read import no_collection
     from headway.live.run import watched
-    from headway.live.session import Session, Wish
+    from headway.live.session import INSIDE, Session, Wish
     from headway.live.store import opened, working
 
+    if options.place is not None:
+        options = of_the_whole(options, os.environ.get(INSIDE, ""))
     slots = options.slots or len(os.sched_getaffinity(0))
     base = server if server is not None else home.database
     with no_collection():
@@ -94,7 +96,7 @@ def run(options: Options) -> int:
             *(home, working(base, options.sync), lambda: opened(base, options.sync), line, found, options.arguments),
             Wish(
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
-                *(memory, named, options.place),
+                *(memory, named, options.place, for_inside(options)),
             ),
             lambda read: chosen(read, options),
         )
@@ -182,6 +184,28 @@ def chosen(workflow: Workflow, options: Options) -> Choice:
         *(workflow, options.arguments, options.until, options.since),
         *(options.retry, options.always_make, defaults),
     )
+
+
+# What holds for a run as a whole, the workflows that run in place of its jobs included.
+_OF_THE_WHOLE = ("fail_fast", "retries", "backoff", "more_memory")
+
+
+def for_inside(options: Options) -> str:
+    """What sub-DAGs are to know of these options, as `of_the_whole` reads it."""
+    given = {name: getattr(options, name) for name in _OF_THE_WHOLE}
+    said = {name: value for name, value in given.items() if value is not None and value is not False}
+    if not said:
+        return ""
+    from json import dumps
+
+    return dumps(said)
+
+
+def of_the_whole(options: Options, text: str) -> Options:
+    """The options of a sub-DAG, with those of the run that it is part of."""
+    from json import loads
+
+    return replace(options, **loads(text)) if text else options
 
 
 def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:

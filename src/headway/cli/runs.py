@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.answer import print_json
+from headway.cli.looking import looked_at
 from headway.cli.options import store_option
 from headway.cli.table import brief, moment, table
 from headway.model.states import State
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(store: str | None, as_json: bool) -> None:
     """List the workflows of a store: when they were submitted, how far they are, and whether they run now."""
-    from headway.live.asking import asked
+    from headway.live.asking import at_hand, is_served
     from headway.live.cleaning import running
-    from headway.live.where import found_store
+    from headway.live.where import home_of
 
-    home, database = found_store(store)
+    home, database = looked_at(store)
     runs, now = database.runs(), time.time()
+    homes = [home_of(home, store, database, run.workflow) for run in runs if run.held]
+    ahead = at_hand({one.folder: one for one in homes if one is not None}.values())
+    runs = [run.without(ahead) for run in runs]
     busy = running(home, database, runs, now)
-    there = asked(home) is not None if home is not None else bool(database.present(now))
+    there = is_served(home, database, now)
     if as_json:
         print_json({"runner": there, "workflows": [_answer(run, busy) for run in runs]})
         return

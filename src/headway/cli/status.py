@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from headway.cli.answer import print_json
+from headway.cli.looking import looked_at
 from headway.cli.tables import shortened, table
 from headway.cli.terminal import harmless
 from headway.cli.watching import store_options
@@ -47,11 +49,12 @@ def command(
       headway status --watch 5
     """
     from headway.live.services import chosen, status
-    from headway.live.where import found_store
+    from headway.live.where import home_of
 
-    _, store = found_store(place)
+    home, store = looked_at(place)
     while True:
-        found = status(store, chosen(store, wanted), group, only=wanted is not None)
+        homes = partial(home_of, home, place, store)
+        found = status(store, chosen(store, wanted), group, only=wanted is not None, home_of=homes)
         if as_json:
             print_json(answer(found))
         else:

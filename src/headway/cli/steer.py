@@ -28,10 +28,11 @@ def _steer(
     verb: str, groups: tuple[str, ...], place: str | None, wanted: str | None, as_json: bool, only: bool = False
 ) -> None:
     from headway.live.services import chosen, steer
-    from headway.live.where import found_store
+    from headway.live.where import found_store, home_of
 
     home, store = found_store(place)
-    outcome = steer(store, home, chosen(store, wanted), verb, groups, only)
+    workflow = chosen(store, wanted)
+    outcome = steer(store, home_of(home, place, store, workflow.id), workflow, verb, groups, only)
     if as_json:
         print_json(_answer(outcome))
         return

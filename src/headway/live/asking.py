@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
+from headway.model.messages import LeaseId, Seconds
 from headway.model.record import record
 
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Store
+
 _PATIENCE = 60.0  # seconds
+_GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
 
 
 @record
@@ -19,16 +27,38 @@ class Said:
     output: str | None
     workflows: frozenset[int]
     undecided: bool  # somebody has come who has not said yet which workflow to run
+    ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
 
 
-def asked(home: Home, lease: int = 0) -> Said | None:
+def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
+    """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
+    if home is None or store.is_shared or home.is_foreign:
+        return store.present(now) > 0
+    line = home.connect()
+    if line is None:
+        return False
+    line.close()
+    return True
+
+
+def at_hand(homes: Iterable[Home]) -> frozenset[LeaseId]:
+    """The leases that runners took ahead and have not begun; where none answers, what the store says has to do."""
+    found: set[LeaseId] = set()
+    for home in homes:
+        with contextlib.suppress(HeadwayError):
+            said = asked(home, patience=_GLANCE)
+            found.update(said.ahead if said is not None else ())
+    return frozenset(found)
+
+
+def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
     """What the runner says; None if there is none, or if it goes just now."""
     try:
         line = home.connect()
         if line is None:
             return None
         with line:
-            line.settimeout(_PATIENCE)
+            line.settimeout(patience)
             line.sendall(json.dumps({"where": lease}).encode() + b"\n")
             return _heard(line)
     except TimeoutError:
@@ -47,4 +77,5 @@ def _heard(line: socket.socket) -> Said | None:
         text += data
     said = json.loads(text.splitlines()[1])
     clients = said["clients"]
-    return Said(said["output"], frozenset(clients) - {0}, clients.count(0) > 1)  # whoever asks is one as well
+    undecided = clients.count(0) > 1  # whoever asks is one as well
+    return Said(said["output"], frozenset(clients) - {0}, undecided, frozenset(said.get("ahead", ())))

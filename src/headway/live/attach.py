@@ -9,16 +9,16 @@ from headway.live.home import Home
 from headway.live.past import chosen_run as past_run
 from headway.live.run import Line, Progress, Stops
 from headway.live.store.protocol import Store
-from headway.live.where import found_store, server_home
-from headway.model.errors import NotFoundError
+from headway.live.where import found_store, home_of
+from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import WorkflowId
 
 
 def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:
     """The workflow that a command means, and the folder of its runner."""
-    home, database = found_store(store)
+    home, database = found_store(store, to_look=True)
     run = past_run(database, workflow)
-    home = home or server_home(store, run.directory)
+    home = home_of(home, store, database, run.workflow)
     if home is None:
         raise NotFoundError(
             f"nobody runs workflow {run.workflow} on this computer.", "Go to the one where headway run was started."
@@ -31,6 +31,8 @@ class Attached:
 
     def __init__(self, home: Home, workflow: WorkflowId) -> None:
         self._workflow = workflow
+        if home.is_foreign:
+            raise HeadwayError("what runs in this store is another user's.", "headway status shows how far it is.")
         line = Line.to(home, patience=2.0)
         if line is None:
             raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")

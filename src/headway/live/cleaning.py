@@ -71,7 +71,7 @@ def plan(home: Home | None, store: Store, wish: Wish, now: Seconds) -> Plan:
 
 def running(home: Home | None, store: Store, runs: Sequence[Run], now: Seconds) -> set[WorkflowId]:
     """The workflows that somebody runs now."""
-    if home is not None:
+    if home is not None and not home.is_foreign:
         said = asked(home)
         if said is None:
             return set()

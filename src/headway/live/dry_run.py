@@ -8,7 +8,7 @@ from headway.engine.edited import REFUSE
 from headway.engine.plan import Known, Plan
 from headway.live.choice import Choice
 from headway.live.rescue import rescue_of, rescued
-from headway.live.store import opened
+from headway.live.store import looked_at
 from headway.live.store.arrangement import known, last_starts
 from headway.live.submit import carried_over, disabled, submission_of
 from headway.model.flatten import Flat
@@ -22,7 +22,7 @@ def dry_run(choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
     if fresh or (isinstance(place, Path) and not place.is_file()):
         return _anew(choice, flat, fresh)
-    store = opened(place)
+    store = looked_at(place)
     try:
         earlier = store.latest(submission.source)
         if earlier is None:

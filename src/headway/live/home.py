@@ -13,6 +13,7 @@ from headway.live.store import FILE
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
+_DOOR = "runner.sock"
 _TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
 
@@ -28,9 +29,11 @@ def server_folder(folder: Path, server: str) -> Path:
 class Home:
     """Where everything of one local store lies."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, to_look: bool = False) -> None:
         self.folder = folder.absolute()
         self._text = str(self.folder)
+        if to_look:
+            return
         elsewhere = "Choose another place with --store FOLDER."
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -99,6 +102,12 @@ class Home:
         except OSError:
             return ""
         return lines[-1] if lines else ""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the runner's door is another user's: nobody can be asked whether there is one behind it."""
+        door = self.folder / _DOOR
+        return door.exists() and not os.access(door, os.W_OK)
 
     # --- locks -----------------------------------------------------------------------------------------------------
 
@@ -174,4 +183,4 @@ class Door:
 
 def _socket_path(folder: int) -> str:
     """Short enough however deep the folder lies: through a handle of the folder."""
-    return f"/proc/self/fd/{folder}/runner.sock"
+    return f"/proc/self/fd/{folder}/{_DOOR}"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from headway.live.asking import asked
+from headway.live.asking import asked, is_served
 from headway.live.home import Home
 from headway.live.spec import Spec
 from headway.live.store.protocol import Store
@@ -141,8 +141,8 @@ def follow(home: Home, store: Store, run: Run, job: JobId, write: Write, talk: T
             return last
         if not waited and state is not State.RUNNING:
             waited = True
-            nobody = "; nothing runs here just now, headway run goes on with it" if asked(home) is None else ""
-            talk(f"{_WAITS[state]}{nobody}.")
+            served = is_served(home, store, time.time())
+            talk(f"{_WAITS[state]}{'' if served else '; nothing runs here just now, headway run goes on with it'}.")
         time.sleep(PACE)
 
 

@@ -7,16 +7,17 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
-from headway.live.store.sights import RunningJob, Span, Submitted
+from headway.live.asking import at_hand, is_served
+from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
-from headway.model.messages import LeaseId
+from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import field, mutable, record
 from headway.model.states import State
 
@@ -29,6 +30,7 @@ PATIENCE = 10.0  # seconds that jobs have to end when they are stopped: they are
 _ALL = (0, 1 << 62)  # places of all jobs
 _HEARD = 2.0  # seconds for the runner to answer
 Counts = dict[State, int]
+HomeOf: TypeAlias = "Callable[[WorkflowId], Home | None]"  # the folder of the runner that has a workflow
 
 
 @mutable
@@ -107,37 +109,71 @@ def _missing(what: str, word: str, names: Sequence[str]) -> NotFoundError:
 # --- watching -------------------------------------------------------------------------------------------------------
 
 
-def status(store: Store, workflow: Submitted, group: str | None = None, only: bool = False) -> Status:
-    """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows."""
+def status(
+    store: Store, workflow: Submitted, group: str | None = None, only: bool = False, home_of: HomeOf | None = None
+) -> Status:
+    """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows.
+
+    Jobs are given to a runner a few ahead while they are short. Which of them have not begun only the runner knows. It
+    is asked last: what it has at hand then was not running before.
+    """
     span = None
     if group is not None:
         (span, *_) = found_groups(store, workflow, [group])
-    counts = store.seen_counts(workflow.id if only else None)
-    listed = [(one, counts.get(one.id, {})) for one in store.workflows() if one == workflow or not only]
+    counted = store.seen_counts(workflow.id if only else None)
+    listed = [one for one in store.workflows() if one == workflow or not only]
+    spans, jobs = _spans(store, workflow, span), store.seen(workflow.id, *(_ALL if span is None else span.places))
     running = store.running(workflow.id if only or span else None)
+    ahead = not_begun(running, home_of)
     if span is not None:
         running = [job for job in running if span.first <= job.job <= span.last or job.name.startswith(f"{span.path}/")]
-    return Status(workflow, listed, _level(store, workflow, span), running, store.doubts(workflow.id))
+    return Status(
+        workflow,
+        [(one, _counts(counted.get(one.id, Counted()), ahead)) for one in listed],
+        _level(spans, jobs, ahead),
+        [job for job in running if job.lease not in ahead],
+        store.doubts(workflow.id),
+    )
 
 
-def _level(store: Store, workflow: Submitted, above: Span | None) -> list[GroupStatus]:
-    """The groups right below one, and the jobs there that are of none of them, in order."""
-    first, last = _ALL if above is None else (above.first, above.last)
+def not_begun(running: Iterable[RunningJob], home_of: HomeOf | None) -> frozenset[LeaseId]:
+    """Leases that runners here have not begun; they are asked only if there are jobs that may run."""
+    homes = {} if home_of is None else {one: home_of(one) for one in {job.workflow for job in running}}
+    return at_hand({home.folder: home for home in homes.values() if home is not None}.values())
+
+
+def _counts(counted: Counted, ahead: frozenset[LeaseId]) -> Counts:
+    counts, waiting = dict(counted.counts), len(ahead.intersection(counted.leases))
+    if waiting:
+        counts[State.RUNNING] -= waiting
+        counts[State.ELIGIBLE] = counts.get(State.ELIGIBLE, 0) + waiting
+    return counts
+
+
+def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:
+    """The groups right below one, in order."""
+    first, last = _ALL if above is None else above.places
     spans, end = list[Span](), -1
     for span in store.groups(workflow.id):
         if first <= span.first <= span.last <= last and span != above and span.first > end:
             spans.append(span)
             end = span.last
+    return spans
+
+
+def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: frozenset[LeaseId]) -> list[GroupStatus]:
+    """Groups, and the jobs that are of none of them, in order."""
     found: list[GroupStatus] = []
     at, begun = 0, False
-    for job in store.seen(workflow.id, first, last):
+    for job in jobs:
         while at < len(spans) and spans[at].last < job.job:
             at, begun = at + 1, False
         inside = at < len(spans) and spans[at].first <= job.job
         if not (inside and begun):
             found.append(GroupStatus(spans[at] if inside else Span(job.name, job.job, job.job)))
             begun = inside
-        seen = shown_state(job.state, job.off)
+        is_ahead = job.state is State.RUNNING and job.lease in ahead
+        seen = State.ELIGIBLE if is_ahead else shown_state(job.state, job.off)
         found[-1].counts[seen] = found[-1].counts.get(seen, 0) + 1
     return found
 
@@ -150,19 +186,10 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
             raise NotFoundError(f"{shown(name)} is a group, not a job.", f"headway status {name} shows its jobs.")
         raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
     now = time.time()
-    facts = store.facts(workflow.id, place, _is_served(store, home, now))
+    facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
+    if facts.state is State.RUNNING and last is not None and home is not None and last.lease in at_hand([home]):
+        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
     return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
-
-
-def _is_served(store: Store, home: Home | None, now: float) -> bool:
-    """Whether somebody is there to run jobs: the local runner, or any placeholder of a shared store."""
-    if home is None:
-        return store.present(now) > 0
-    line = home.connect()
-    if line is None:
-        return False
-    line.close()
-    return True
 
 
 # --- steering -------------------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ from headway.live.submit import source_of, submitted, unheeded
 from headway.model.record import field, record
 from headway.model.workflow import Workflow
 
+INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
+
 
 @record
 class Wish:
@@ -33,6 +35,7 @@ class Wish:
     memory: int = 0  # bytes; 0: all of the machine's
     named: Mapping[str, int] = field(default_factory=dict)
     place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
+    inside: str = ""  # what of it holds for sub-DAGs as well; they read it
 
 
 @record
@@ -114,7 +117,7 @@ class Session:
             {
                 "workflow": self.number,
                 "slots": self._wish.slots,
-                "environment": {**os.environ, "HEADWAY_ORDER": self._wish.order},  # for sub-DAGs
+                "environment": self._environment(),
                 "mark": os.environ.get("HEADWAY_LEASE", ""),
                 "fail_fast": self._wish.fail_fast,
                 "memory": self._wish.memory,
@@ -122,6 +125,13 @@ class Session:
             }
         )
         here("hello.after")
+
+    def _environment(self) -> dict[str, str]:
+        """For jobs, sub-DAGs among them."""
+        given = {**os.environ, "HEADWAY_ORDER": self._wish.order, INSIDE: self._wish.inside}
+        if not self._wish.inside:
+            del given[INSIDE]  # one of an outer run means nothing here
+        return given
 
     def reports(self, stops: Stops, warn: Callable[[str], None]) -> Iterator[Progress]:
         """How far it is, until it ends. The files that a DAGMan file asks for are kept meanwhile."""

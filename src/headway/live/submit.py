@@ -22,7 +22,7 @@ from headway.model.messages import WorkflowId
 from headway.model.record import replace
 from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
-from headway.policies.what_next import order
+from headway.policies.what_next import order, settled
 
 if TYPE_CHECKING:
     from headway.live.store import AnyStore, WorkingStore
@@ -170,7 +170,8 @@ def submission_of(
         from headway.live.past import with_history
 
         dag = with_history(dag, times)
-    return _submission(workflow, flat, arguments, order_name, order(order_name)(dag)), flat
+    name = settled(order_name, dag)  # which is what people are told that it ran by
+    return _submission(workflow, flat, arguments, name, order(name)(dag)), flat
 
 
 def _submission(

@@ -6,26 +6,48 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.live.store import FILE, is_server, opened
+from headway.live.store import FILE, is_server, looked_at, opened
 from headway.model.errors import NotFoundError, shown
 
 if TYPE_CHECKING:
     from headway.live.home import Home
     from headway.live.store.protocol import Store
+    from headway.model.messages import WorkflowId
 
 STORE = "HEADWAY_STORE"
 FOLDER = ".headway"
 
 
-def found_store(option: str | None = None) -> tuple[Home | None, Store]:
-    """The store, which must be there already, and the folder around it; a server has none."""
+def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home | None, Store]:
+    """The store, which must be there already, and the folder around it; a server has none.
+
+    Whoever only wants to look gets one that cannot be written as well.
+    """
     place = option or os.environ.get(STORE)
     if place and is_server(place):
         return None, opened(place)
     folder = _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
     from headway.live.home import Home
 
+    if to_look:
+        return Home(folder, to_look=True), looked_at(folder / FILE)
+    from headway.live.store.sqlite_file import is_writable, unwritable
+
+    if not is_writable(folder / FILE):
+        raise unwritable(folder / FILE)
     return Home(folder), opened(folder / FILE)
+
+
+def home_of(home: Home | None, option: str | None, store: Store, workflow: WorkflowId) -> Home | None:
+    """The folder of the runner that has a workflow: a store's own, or on a server that of the outermost DAG."""
+    if home is not None:
+        return home
+    from headway.live.store.sub_dags import above
+
+    sources = {one.id: one.source for one in store.workflows()}
+    while (outer := above(sources.get(workflow, ""))) in sources and outer is not None:
+        workflow = outer  # a sub-DAG may lie in another folder, but has the runner of its DAG
+    return server_home(option, store.directory(workflow))
 
 
 def server_home(option: str | None, directory: str) -> Home | None:
@@ -33,7 +55,7 @@ def server_home(option: str | None, directory: str) -> Home | None:
     from headway.live.home import Home, server_folder
 
     folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
-    return Home(folder) if folder.is_dir() else None
+    return Home(folder, to_look=True) if folder.is_dir() else None
 
 
 def _given(place: str) -> Path:

@@ -8,7 +8,7 @@ from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import mark
-from headway.model.messages import LeaseId, WorkflowId
+from headway.model.messages import Lease, LeaseId, WorkflowId
 
 
 class Nesting:
@@ -34,6 +34,12 @@ class Nesting:
             if client.wants_more:
                 client.wants_more = False
                 self.halt(client.workflow)
+
+    def fail_fast(self, lease: Lease) -> None:
+        """A job has failed: if nothing new is to begin after that, nothing begins in workflows inside either."""
+        there = [client for client in self._desk.clients.values() if client.workflow == lease.workflow]
+        if lease.final and any(one.fail_fast for one in there) and not any(one.wants_more for one in there):
+            self.halt(lease.workflow)
 
     def stop(self, workflow: WorkflowId) -> None:
         """Ends the jobs of a workflow, and of those that run in place of its jobs."""

@@ -132,7 +132,8 @@ class Runner:
         if client.asks_where is not None:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
-            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there})
+            ahead = [one.id for one in self.at_hand]
+            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead})
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
@@ -236,6 +237,7 @@ class Runner:
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
+            self.nesting.fail_fast(lease)
             self.reckon()
 
     def fill(self) -> None:

@@ -42,6 +42,19 @@ def opened(place: str | Path, sync: str = "normal") -> AnyStore:
     return WholeSqliteStore(_file(str(place)), sync)
 
 
+def looked_at(place: str | Path) -> AnyStore:
+    """The same for whoever only looks, which may be one that cannot be written."""
+    file = None if is_server(str(place)) else _file(str(place))
+    if file is not None and file.exists():
+        from headway.live.store.sqlite_file import is_writable
+
+        if not is_writable(file):
+            from headway.live.store.read_only import ReadOnlyStore
+
+            return ReadOnlyStore(file)
+    return opened(place)
+
+
 def working(place: str | Path, sync: str = "normal") -> WorkingStore:
     """The same with what running jobs takes, and no more: every run waits for what is imported."""
     if is_server(str(place)):

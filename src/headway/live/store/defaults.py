@@ -19,7 +19,12 @@ class Defaults:
     more_memory: float | None = None
 
     def applied(self, rules: Rules) -> Rules:
-        """What a job has whose own rules are these: each default only where they say nothing."""
+        """What a job has whose own rules are these: each default only where they say nothing.
+
+        A sub-DAG is not tried again as a whole, since its own jobs are; its scripts are, if it has some.
+        """
+        if rules.subdag is not None and rules.pre is None and rules.post is None:
+            return rules
         return replace(
             rules,
             retries=rules.retries or self.retries or 0,

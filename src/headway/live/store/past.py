@@ -12,7 +12,7 @@ from headway.live.store.shared import STATES
 from headway.live.store.watching import Watching
 from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import JobId, WorkflowId
+from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
@@ -28,8 +28,12 @@ class Past(Watching):
         from headway.live.store.records import Run
 
         counts: dict[int, dict[Any, int]] = {}
-        for workflow, state, count in self._run("run_counts"):
-            counts.setdefault(workflow, {})[STATES[state]] = count
+        held: dict[int, list[LeaseId]] = {}
+        for workflow, state, lease, count in self._run("run_counts"):
+            mine = counts.setdefault(workflow, {})
+            mine[STATES[state]] = mine.get(STATES[state], 0) + count
+            if lease is not None:
+                held.setdefault(workflow, []).append(LeaseId(lease))
         times = {workflow: rest for workflow, *rest in self._run("run_times")}
         leases = dict(self._run("run_leases"))
         return [
@@ -44,6 +48,7 @@ class Past(Watching):
                 returns,
                 counts.get(number, {}),
                 leases.get(number, 0),
+                held.get(number, []),
                 *times.get(number, (0, None, None)),
             )
             for number, name, source, directory, submitted, what_next, halted, returns in self._run("runs")

@@ -4,7 +4,8 @@
 SELECT id, name, source, directory, submitted, what_next, halted, returns FROM workflows ORDER BY id
 
 -- name: run_counts
-SELECT workflow, state, COUNT(*) FROM jobs WHERE kind IN (0, 2, 5, 6) GROUP BY workflow, state
+SELECT workflow, state, CASE WHEN state = 2 THEN lease END AS held, COUNT(*) FROM jobs
+WHERE kind IN (0, 2, 5, 6) GROUP BY workflow, state, held
 
 -- name: run_times
 SELECT workflow, COUNT(*), MIN(NULLIF(started, 0)), MAX(ended) FROM attempts GROUP BY workflow

@@ -12,7 +12,7 @@ from headway.model.states import State
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
     from headway.live.store.records import Attempt, Member, Run, Web
-    from headway.live.store.sights import RunningJob, Seen, Span, Submitted
+    from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
     from headway.live.store.standing import Event, Standing
     from headway.live.store.submission import Submission
 
@@ -128,7 +128,7 @@ class Watching(Protocol):
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
 
-    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, dict[State, int]]:
+    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
 
     def groups(self, workflow: WorkflowId) -> list[Span]:
@@ -199,6 +199,10 @@ class Working(Progress, Looking, Protocol):
     @property
     def is_shared(self) -> bool:
         """Whether placeholders of other hosts may use it at the same time."""
+
+    @property
+    def remark(self) -> str:
+        """A sentence, if what is shown may be out of date."""
 
     def close(self) -> None: ...
 

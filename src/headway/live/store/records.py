@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
-from headway.model.record import field, record
+from headway.model.record import field, record, replace
 from headway.model.states import Kind, State, Step
 
 
@@ -23,9 +23,18 @@ class Run:
     returns: int | None
     counts: dict[State, int] = field(default_factory=dict)  # milestones left out
     leases: int = 0  # jobs that placeholders hold
+    held: Sequence[LeaseId] = ()  # and who has those that are counted as running
     attempts: int = 0
     started: Seconds | None = None  # its first attempt
     ended: Seconds | None = None  # its last
+
+    def without(self, ahead: frozenset[LeaseId]) -> Run:
+        """The same, where jobs that a runner took ahead and has not begun are eligible."""
+        waiting = len(ahead.intersection(self.held))
+        if not waiting:
+            return self
+        running, eligible = self.count(State.RUNNING) - waiting, self.count(State.ELIGIBLE) + waiting
+        return replace(self, counts={**self.counts, State.RUNNING: running, State.ELIGIBLE: eligible})
 
     @property
     def jobs(self) -> int:

@@ -48,6 +48,11 @@ def node(values: Sequence[Any]) -> Node:
 class Shared:
     """The part of a store that no database does differently."""
 
+    @property
+    def remark(self) -> str:
+        """A sentence, if what is shown may be out of date."""
+        return ""
+
     def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
         """Runs a named statement; its rows, if it has any."""
         raise NotImplementedError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
-from headway.model.record import record
+from headway.model.record import field, mutable, record
 from headway.model.states import State
 
 
@@ -17,6 +17,14 @@ class Submitted:
     submitted: Seconds
 
 
+@mutable
+class Counted:
+    """How many jobs of a workflow are in each state, and who has those that are given out."""
+
+    counts: dict[State, int] = field(default_factory=dict)
+    leases: list[LeaseId] = field(default_factory=list)
+
+
 @record
 class Span:
     """A group: its jobs are those from one place to another. A group of one job is that job."""
@@ -24,6 +32,10 @@ class Span:
     path: str
     first: int
     last: int
+
+    @property
+    def places(self) -> tuple[int, int]:
+        return self.first, self.last
 
 
 @record
@@ -34,6 +46,7 @@ class Seen:
     name: str
     state: State
     off: bool
+    lease: LeaseId | None = None  # its last
 
 
 @record

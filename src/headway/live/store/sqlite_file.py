@@ -52,6 +52,20 @@ def file_system(folder: Path, mounts: str) -> str:
     return kind
 
 
+def is_writable(path: Path) -> bool:
+    """Whether we may write to a store: to its file, its folder, and what lies beside it while it is in use."""
+    beside = [file for ending in ("-wal", "-shm") if (file := path.with_name(path.name + ending)).exists()]
+    return all(os.access(file, os.W_OK) for file in (path, *beside)) and os.access(path.parent, os.W_OK | os.X_OK)
+
+
+def unwritable(path: Path) -> HeadwayError:
+    """What somebody is told who wants to change such a store."""
+    return HeadwayError(
+        f"{path} cannot be written, only looked at.",
+        "Make the file and its folder writable, or ask who owns them; status, history, explain, runs and logs work.",
+    )
+
+
 @contextlib.contextmanager
 def explained(store: str) -> Iterator[None]:
     """What SQLite says, as a sentence with the way out. What was committed before stays."""

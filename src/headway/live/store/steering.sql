@@ -54,9 +54,10 @@ SELECT job, name FROM specs WHERE workflow = :workflow ORDER BY job
 SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
 
 -- name: state_counts
-SELECT workflow, CASE WHEN off <> 0 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen, COUNT(*) FROM jobs
+SELECT workflow, CASE WHEN off <> 0 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen,
+    CASE WHEN state = 2 THEN lease END AS held, COUNT(*) FROM jobs
 WHERE kind NOT IN (1, 3) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
-GROUP BY workflow, seen
+GROUP BY workflow, seen, held
 
 -- name: groups
 SELECT path, first, last FROM job_groups WHERE workflow = :workflow ORDER BY place
@@ -69,7 +70,7 @@ SELECT s.name, s.job FROM specs s JOIN jobs j ON j.workflow = s.workflow AND j.j
 WHERE s.workflow = :workflow AND s.name = :name AND j.kind <> 3
 
 -- name: seen
-SELECT j.job, s.name, j.state, j.off FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+SELECT j.job, s.name, j.state, j.off, j.lease FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.job BETWEEN :first AND :last AND j.kind NOT IN (1, 3) ORDER BY j.job
 
 -- name: running_jobs

@@ -14,7 +14,7 @@ from headway.model.states import Kind, State, Step
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Awaited, Facts, LastAttempt
-    from headway.live.store.sights import RunningJob, Seen, Span, Submitted
+    from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
 
 SILENT = 60.0  # seconds after which a placeholder without a sign of life is taken for gone
 
@@ -31,11 +31,16 @@ class Watching(Steering):
             for number, name, source, submitted in self._run("workflows")
         ]
 
-    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, dict[State, int]]:
+    def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
-        found: dict[WorkflowId, dict[State, int]] = {}
-        for number, state, count in self._run("state_counts", workflow=workflow):
-            found.setdefault(WorkflowId(number), {})[STATES[state]] = count
+        from headway.live.store.sights import Counted
+
+        found: dict[WorkflowId, Counted] = {}
+        for number, state, lease, count in self._run("state_counts", workflow=workflow):
+            one, seen = found.setdefault(WorkflowId(number), Counted()), STATES[state]
+            one.counts[seen] = one.counts.get(seen, 0) + count
+            if lease is not None:
+                one.leases.append(LeaseId(lease))
         return found
 
     def groups(self, workflow: WorkflowId) -> list[Span]:
@@ -64,8 +69,8 @@ class Watching(Steering):
         from headway.live.store.sights import Seen
 
         return [
-            Seen(JobId(job), said(name), STATES[state], bool(off))
-            for job, name, state, off in self._run("seen", workflow=workflow, first=first, last=last)
+            Seen(JobId(job), said(name), STATES[state], bool(off), lease)
+            for job, name, state, off, lease in self._run("seen", workflow=workflow, first=first, last=last)
         ]
 
     def awaited_by(self, workflow: WorkflowId, first: int, last: int) -> list[str]:

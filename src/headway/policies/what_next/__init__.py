@@ -42,6 +42,15 @@ def order(name: str) -> Order:
     return _loaded(found[name])
 
 
+def settled(name: str, dag: Dag) -> str:
+    """The order that a name stands for with this dag: another only for auto, which chooses one."""
+    if name != "auto":
+        return name
+    from headway.policies.what_next.auto import chosen
+
+    return chosen(dag)
+
+
 def names() -> list[str]:
     """All orders there are."""
     return [*ORDERS, *sorted(_installed().keys() - ORDERS.keys())]
