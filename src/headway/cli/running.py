@@ -11,6 +11,7 @@ from headway.model.errors import UsageError, unquoted
 from headway.model.record import record, replace
 
 if TYPE_CHECKING:
+    from headway.cli.progress import Display
     from headway.live.choice import Choice
     from headway.live.home import Home
     from headway.live.session import Outcome, Session
@@ -80,27 +81,30 @@ def run(options: Options) -> int:
     home = Home(folder)
     starter = Starter(home, options.sync, server)
     # The runner is on its way, and imports what it needs at the same time as this process does.
+    from headway.cli.progress import Display
     from headway.live.read import no_collection
     from headway.live.run import watched
     from headway.live.session import INSIDE, Session, Wish
-    from headway.live.store import opened, working
+    from headway.live.store import opened, prepared
 
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
     slots = options.slots or len(os.sched_getaffinity(0))
     base = server if server is not None else home.database
     with no_collection():
-        found = meant(options)
+        found, opening = meant(options), prepared(base, options.sync)
         line = watched(home, starter)
         session = Session(
-            *(home, working(base, options.sync), lambda: opened(base, options.sync), line, found, options.arguments),
+            *(home, opening(), lambda: opened(base, options.sync), line, found, options.arguments),
             Wish(
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
                 *(memory, named, options.place, for_inside(options)),
             ),
             lambda read: chosen(read, options),
         )
-    outcome = watch(session, slots, options, home)
+    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
+    outcome = watch(session, display, options, home)
+    display.end(outcome, slots)
     place = str(home.folder) if server is None else without_secret(server)
     if options.as_json:
         tell(outcome, place)
@@ -114,12 +118,10 @@ def run(options: Options) -> int:
     return outcome.exit_code
 
 
-def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome:
-    """Shows how far it is until it ends, and how it ended."""
-    from headway.cli.progress import Display
+def watch(session: Session, display: Display, options: Options, home: Home) -> Outcome:
+    """Shows how far it is until it ends; how it ended."""
     from headway.live.run import Stops
 
-    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
     for warning in session.warnings[:MOST_WARNINGS]:
         display.say(f"warning: {warning}")
     if len(session.warnings) > MOST_WARNINGS:
@@ -134,9 +136,7 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
         begun(home, session.number)
     for progress in session.reports(stops, display.say):
         display.show(progress)
-    outcome = session.outcome
-    display.end(outcome, slots)
-    return outcome
+    return session.outcome
 
 
 def tell(outcome: Outcome, place: str) -> None:

@@ -112,7 +112,7 @@ def watched(home: Home, starter: Starter, patience: float = 20.0) -> Line:
     while (line := Line.to(home, deadline - time.monotonic())) is None:
         if time.monotonic() > deadline:
             raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
-        time.sleep(0.002)
+        time.sleep(0.0005)
         starter.see_to_it()
     return line
 

@@ -19,6 +19,7 @@ class Desk:
         self._most = most
         self.clients: dict[int, Client] = {}  # by the handle of their line
         self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
+        self._environments: dict[WorkflowId, Mapping[bytes, bytes]] = {}  # what the first who wants one has given
         self.slots = 1
         self.memory = 0
         self.named: dict[str, int] = {}  # the most of each that anybody says there is
@@ -61,6 +62,7 @@ class Desk:
         if self.closing:
             for client in present:
                 client.wants_more = False
+        self._environments = {one.workflow: one.environment for one in reversed(present) if one.wants_more}
         self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
         self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
         self.memory = max((client.memory for client in present), default=0)
@@ -83,7 +85,7 @@ class Desk:
 
     def environment(self, workflow: WorkflowId) -> Mapping[bytes, bytes]:
         """What whoever wants a workflow run has given for its jobs."""
-        return next(one.environment for one in self.clients.values() if one.workflow == workflow and one.wants_more)
+        return self._environments[workflow]
 
     def watch_line(self, handle: int, client: Client) -> None:
         """Waits for a client's ear only while there is something that it has not taken."""

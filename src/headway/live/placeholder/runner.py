@@ -7,6 +7,7 @@ runs, records it and goes. One thread, a selector, a pidfd for each job.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import resource
 import select
@@ -64,6 +65,7 @@ class Runner:
         self.again = 0.0  # when that is tried again
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
@@ -80,17 +82,21 @@ class Runner:
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
-            for handle, mask in self.poll.poll(self.timeout(deadline)):
+            for handle, mask in self.poll.poll(self.timeout()):
                 if handle in self.jobs.running:
                     self.reap(handle)
-                elif handle in self.desk.clients:
+                    continue
+                self.due = 0.0
+                if handle in self.desk.clients:
                     self.attend(handle, mask)
                 elif handle == self.desk.door:
                     self.welcome()
                 else:
                     self.give_up()
-            self.jobs.ring()
-            self.turn()
+            if not self.is_in_full_swing():
+                self.jobs.ring()
+                self.turn()
+                self.due = self.next_due(deadline)
             self.jobs.tidy()
             if self.desk.clients or self.jobs.running or self.finished:
                 deadline = 0.0
@@ -233,7 +239,10 @@ class Runner:
         here("reap.after-spool")
         if not self.finished:
             self.waiting_since = time.monotonic()
+            self.due = min(self.due, self.waiting_since + PATIENCE)
         self.finished.append(finish)
+        if finish.exit_code != 0:
+            self.due = 0.0
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
@@ -303,7 +312,9 @@ class Runner:
         here("exchange.before")
         if self.trouble:
             self.finished += self.strays()
-        answer = self.store.exchange(self.placeholder, self.finished, self.room(), self.desk.wanted, time.time())
+        room = self.room()
+        most = room.most
+        answer = self.store.exchange(self.placeholder, self.finished, room, self.desk.wanted, time.time())
         leases = answer.leases
         here("exchange.after")
         self.jobs.forget_place()
@@ -311,7 +322,8 @@ class Runner:
         self.trouble = ""
         self.spool.settled()
         self.at_hand.extend(leases)
-        self.dry = not leases
+        # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
+        self.dry = not leases or (len(leases) < most and not self.store.is_shared)
         self.wake = answer.wake or 0.0
         if answer.done:
             for client in self.desk.clients.values():
@@ -357,8 +369,18 @@ class Runner:
 
     # --- time ------------------------------------------------------------------------------------------------------
 
-    def timeout(self, deadline: float) -> float | None:
-        """How long there is nothing to do but wait; no busy waiting, and none at all while nothing can be due."""
+    def is_in_full_swing(self) -> bool:
+        """Whether every slot is busy and what comes next is at hand: nothing is to be seen to until it is due."""
+        if not self.at_hand or self.trouble or self.lent or self.jobs.busy < self.desk.slots:
+            return False
+        return time.monotonic() < self.due
+
+    def timeout(self) -> float | None:
+        """How long there is nothing to do but wait; no busy waiting."""
+        return None if self.due == math.inf else max(0.0, self.due - time.monotonic())
+
+    def next_due(self, deadline: float) -> float:
+        """When there is something to see to; never while nothing can be due."""
         times = [due for client in self.desk.clients.values() if (due := client.due()) is not None]
         if (alarm := self.jobs.next_alarm()) is not None:
             times.append(alarm)
@@ -372,7 +394,7 @@ class Runner:
             times.append(self.last_beat + BEAT + 0.1)
         if deadline:
             times.append(deadline)
-        return max(0.0, min(times) - time.monotonic()) if times else None
+        return min(times, default=math.inf)
 
     def leave(self) -> bool:
         """Goes, unless somebody came in at the last moment."""

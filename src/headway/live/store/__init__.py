@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -57,13 +58,18 @@ def looked_at(place: str | Path) -> AnyStore:
 
 def working(place: str | Path, sync: str = "normal") -> WorkingStore:
     """The same with what running jobs takes, and no more: every run waits for what is imported."""
+    return prepared(place, sync)()
+
+
+def prepared(place: str | Path, sync: str = "normal") -> Callable[[], WorkingStore]:
+    """What opens such a store; all that takes is imported now, for whoever has to wait for something else."""
     if is_server(str(place)):
         from headway.live.store.postgres import PostgresStore
 
-        return PostgresStore(str(place))
+        return lambda: PostgresStore(str(place))
     from headway.live.store.sqlite import SqliteStore
 
-    return SqliteStore(_file(str(place)), sync)
+    return lambda: SqliteStore(_file(str(place)), sync)
 
 
 def _file(text: str) -> Path | None:

@@ -15,7 +15,7 @@ from headway.live.failpoint import here
 from headway.live.store import migration
 from headway.live.store.claims import Claims, Taken
 from headway.live.store.shared import node, row
-from headway.live.store.sqlite_file import checked, create, explained, migrated
+from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import statements
 from headway.live.store.words import kept
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -59,22 +59,26 @@ class SqliteStore(Claims):
     def _transaction(self) -> Iterator[None]:
         """Takes the write lock first, so that what is read stays true until it is written."""
         db = self._db
-        with explained(self._name):
+        try:
             db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                here("commit.before")
-                db.execute("COMMIT")
-                here("commit.after")
-            except BaseException:
-                if db.in_transaction:
+            yield
+            here("commit.before")
+            db.execute("COMMIT")
+            here("commit.after")
+        except BaseException as error:
+            if db.in_transaction:
+                with explained(self._name):
                     db.execute("ROLLBACK")
-                raise
+            if isinstance(error, sqlite3.Error):
+                raise told(self._name, error) from error
+            raise
 
     def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
         statement = _SQL[name]
-        with explained(self._name):
+        try:
             return self._db.execute(statement.text, [values[key] for key in statement.names]).fetchall()
+        except sqlite3.Error as error:
+            raise told(self._name, error) from error
 
     def shrink(self) -> None:
         """Gives back the room of what was forgotten."""
