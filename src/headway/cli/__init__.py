@@ -26,9 +26,6 @@ def main(words: list[str] | None = None) -> NoReturn:
 
 def _run(words: list[str]) -> None:
     """Runs a workflow at once, if the words are plain; everything else, and what is wrong with them, is click's."""
-    from headway.live.spare import prepare
-
-    prepare()
     from headway.cli.plain import plain
 
     options = plain(words)

@@ -7,7 +7,6 @@ import signal
 import sys
 
 from headway.live.home import Home
-from headway.live.spare import taken
 
 _told = -1  # where whoever started us waits to hear that we have begun
 
@@ -15,9 +14,6 @@ _told = -1  # where whoever started us waits to hear that we have begun
 def detached() -> int | None:
     """Forks. In the new process: None. In the old one: its exit code, once the new one has begun or failed."""
     global _told
-    spare = taken()  # its parent would be the wrong one
-    if spare is not None:
-        os.close(spare[1])
     hears, tells = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
     if child == 0:

@@ -77,22 +77,23 @@ def run(options: Options) -> int:
             return code
     from headway.live.home import Home
     from headway.live.starter import Starter
+    from headway.live.store import opened, prepared
 
     home = Home(folder)
+    base = server if server is not None else home.database
+    opening = prepared(base, options.sync)
     starter = Starter(home, options.sync, server)
-    # The runner is on its way, and imports what it needs at the same time as this process does.
+    # The runner is on its way, and imports the rest of what it needs while this process does the same.
     from headway.cli.progress import Display
     from headway.live.read import no_collection
     from headway.live.run import watched
     from headway.live.session import INSIDE, Session, Wish
-    from headway.live.store import opened, prepared
 
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
     slots = options.slots or len(os.sched_getaffinity(0))
-    base = server if server is not None else home.database
     with no_collection():
-        found, opening = meant(options), prepared(base, options.sync)
+        found = meant(options)
         line = watched(home, starter)
         session = Session(
             *(home, opening(), lambda: opened(base, options.sync), line, found, options.arguments),

@@ -1,14 +1,11 @@
-"""Starts the runner, before anything else is even imported: every run waits for it."""
+"""Starts the runner: every run waits for it, so it goes its way as soon as both have imported what both need."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import time
 
 from headway.live.home import Home
-from headway.live.spare import taken
 from headway.model.errors import HeadwayError
 
 
@@ -23,14 +20,6 @@ class Starter:
 
     def _fork(self) -> None:
         """A child that goes at once if there is a runner already. It imports what it needs while we import ours."""
-        spare = taken()
-        if spare is not None:
-            self._child, tell = spare
-            said = {"home": str(self._home.folder), "sync": self._sync, "server": self._server}
-            with contextlib.suppress(OSError):  # it has died: `see_to_it` will notice
-                os.write(tell, json.dumps(said).encode() + b"\n")
-            os.close(tell)
-            return
         self._child = os.fork()
         if self._child == 0:
             code = 1
