@@ -11,7 +11,6 @@ from headway.model.errors import UsageError, unquoted
 from headway.model.record import record, replace
 
 if TYPE_CHECKING:
-    from headway.cli.progress import Display
     from headway.live.choice import Choice
     from headway.live.home import Home
     from headway.live.session import Outcome, Session
@@ -84,7 +83,6 @@ def run(options: Options) -> int:
     opening = prepared(base, options.sync)
     starter = Starter(home, options.sync, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
-    from headway.cli.progress import Display
     from headway.live.read import no_collection
     from headway.live.run import watched
     from headway.live.session import INSIDE, Session, Wish
@@ -103,9 +101,7 @@ def run(options: Options) -> int:
             ),
             lambda read: chosen(read, options),
         )
-    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
-    outcome = watch(session, display, options, home)
-    display.end(outcome, slots)
+    outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else without_secret(server)
     if options.as_json:
         tell(outcome, place)
@@ -119,25 +115,30 @@ def run(options: Options) -> int:
     return outcome.exit_code
 
 
-def watch(session: Session, display: Display, options: Options, home: Home) -> Outcome:
-    """Shows how far it is until it ends; how it ended."""
+def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome:
+    """Has it run, and shows how far it is until it ends, and how it ended."""
     from headway.live.run import Stops
 
+    stops = Stops()
+    session.start()
+    from headway.cli.progress import Display  # while the first jobs run
+
+    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
     for warning in session.warnings[:MOST_WARNINGS]:
         display.say(f"warning: {warning}")
     if len(session.warnings) > MOST_WARNINGS:
         display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; headway show tells them.")
     if session.rescue is not None:
         display.say(f"going on from {session.rescue.name}.")
-    stops = Stops()
-    session.start()
     if options.detach:
         from headway.cli.detach import begun
 
         begun(home, session.number)
     for progress in session.reports(stops, display.say):
         display.show(progress)
-    return session.outcome
+    outcome = session.outcome
+    display.end(outcome, slots)
+    return outcome
 
 
 def tell(outcome: Outcome, place: str) -> None:

@@ -98,7 +98,7 @@ class Session:
             store.retry_failed(self.number)
         store.resume(self.number)
         self.before = tally(store, self.number)
-        self.total = sum(store.counts(self.number).values()) - self.before.left_out
+        self.total = self.before.done + self.before.failed + self.before.skipped
 
     def _rescue(self, workflow: Workflow) -> Path | None:
         """The rescue file to begin from: only for a DAG that the store does not know."""

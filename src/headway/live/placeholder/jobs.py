@@ -82,6 +82,7 @@ class Jobs:
         self._poll = poll
         self._place = ""  # where this process is
         self.running: dict[int, Running] = {}
+        self._over: list[int] = []  # handles of jobs that have ended
         self.slots = 1  # cores there are
         self.named: Mapping[str, int] = {}  # and other resources
         self.busy = 0  # cores in use
@@ -182,8 +183,7 @@ class Jobs:
         _signal(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
         _, status, usage = os.wait4(job.pid, 0)
         here("reap.before-spool")
-        self._poll.unregister(handle)  # a job that is just being started may still hold a copy
-        os.close(handle)
+        self._over.append(handle)
         self.busy -= job.lease.cores
         self.memory -= job.lease.memory
         return Ended(job, time.time(), status, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
@@ -209,8 +209,12 @@ class Jobs:
         return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
 
     def tidy(self) -> None:
-        """What can wait until nobody waits for us."""
+        """What can wait until no slot waits for us, but must be done before we wait ourselves."""
         self._outputs.tidy()
+        for handle in self._over:
+            self._poll.unregister(handle)  # first: a job that is just being started may still hold a copy
+            os.close(handle)
+        self._over.clear()
 
     def sweep(self) -> None:
         """Ends what jobs that were told to end left in other sessions, before they can be run again."""

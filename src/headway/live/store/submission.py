@@ -10,7 +10,7 @@ from headway.live import rules as kept_rules
 from headway.live.spec import Spec
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
-from headway.model.job import PLAIN, Job, Rules
+from headway.model.job import HERE, PLAIN, Job, Rules
 from headway.model.record import field, mutable
 from headway.model.states import Kind, State
 
@@ -59,7 +59,7 @@ class Submission:
         self._flat = flat
         self._ranks = _with_priorities(flat, ranks)
         self._outside = outside or Outside()
-        self._specs = [None if job is None else Spec.of(job).text() for job in flat.jobs]
+        self._specs = [None if job is None else _spec(job) for job in flat.jobs]
         self._lanes: dict[tuple[str | None, tuple[tuple[str, int], ...]], int] = {(None, ()): 0}
         self._settle()
         self._extra = self._beyond_the_dag()
@@ -228,6 +228,15 @@ class Submission:
         """place, path, first, last: the groups of more than one job."""
         for place, (path, first, last) in enumerate(self._flat.groups):
             yield place, kept(path), first, last
+
+
+def _spec(job: Job) -> str:
+    """What a job runs, as the store keeps it. Most jobs are a command and nothing else: no more is made of them."""
+    command = job.command or "{"
+    is_plain = job.setting is HERE and job.rules is PLAIN and not (job.outputs or job.again)
+    if is_plain and not command.startswith("{") and kept(command) == command:
+        return command
+    return Spec.of(job).text()
 
 
 def _sha256() -> Any:
