@@ -184,13 +184,13 @@ def _add_array(group: Group, command: str, pairs: Iterable[tuple[str, str]], tex
 
 def _parent(workflow: Workflow, members: Members, call: Call, dep: tuple[str, ...]) -> int:
     """The place of what a call depends on, among the groups of its level."""
-    me, wanted = shown(label_of(call.path)), shown(label_of(dep))
     sibling = len(dep) == 1 or dep[:-1] == call.path[:-1]
+    at = members.place(dep[-1]) if sibling else None
+    if at is not None and dep[-1] != call.path[-1]:
+        return at
+    me, wanted = shown(label_of(call.path)), shown(label_of(dep))
     if sibling and dep[-1] == call.path[-1]:
         raise ModelError(f"{me} depends on itself.", "Remove that dependency.")
-    at = members.place(dep[-1]) if sibling else None
-    if at is not None:
-        return at
     if not sibling or dep[-1] in workflow.groups:
         raise ModelError(
             f"{me} cannot depend on {wanted}: they are not in one supergroup.",

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 _RUN = re.compile(r"""[^ \t\n'"\\;&|<>()$`*?\[]+""")
 _DOUBLE_QUOTED_RUN = re.compile(r'[^"\\$`]+')
 # Most words by far: blanks, and then one run, in quotes or not, up to a blank or the line's end.
-_SIMPLE = re.compile(
-    r"""[ \t]*(?:([^ \t\n'"\\;&|<>()$`*?\[#~!{}][^ \t\n'"\\;&|<>()$`*?\[]*+)|"([^"\\$`\n]*)"|'([^'\n]*)')(?=[ \t\n])"""
-)
+_PLAIN = r"""[^ \t\n'"\\;&|<>()$`*?\[#~!{}][^ \t\n'"\\;&|<>()$`*?\[]*"""
+_DOUBLE, _SINGLE = r'[^"\\$`\n]*', r"[^'\n]*"
+_SIMPLE = re.compile(rf"""[ \t]*(?:({_PLAIN})|"({_DOUBLE})"|'({_SINGLE})')(?=[ \t\n])""")
+# And most lines: nothing but such words.
+_SIMPLE_LINE = re.compile(rf"""(?:[ \t]*(?:{_PLAIN}|"{_DOUBLE}"|'{_SINGLE}')(?=[ \t\n]))+[ \t]*\n""")
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 
 
@@ -43,6 +45,12 @@ def plain_commands(text: str) -> Iterator[tuple[int, list[str]]]:
     at, line, first_line, size = 0, 1, 1, len(text)
     words: list[str] = []
     while at < size:
+        if not words and (whole := _SIMPLE_LINE.match(text, at)):
+            end = whole.end()
+            yield line, [run or double or single for run, double, single in _SIMPLE.findall(text, at, end)]
+            at = end
+            line += 1
+            continue
         if simple := _SIMPLE.match(text, at):
             if not words:
                 first_line = line

@@ -24,7 +24,7 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import CALLED_OFF, Jobs, NoRoomError
+from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
@@ -82,9 +82,10 @@ class Runner:
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
+            well: list[Ended] = []
             for handle, mask in self.poll.poll(self.timeout()):
                 if handle in self.jobs.running:
-                    self.reap(handle)
+                    well += self.reap(handle)
                     continue
                 self.due = 0.0
                 if handle in self.desk.clients:
@@ -93,6 +94,8 @@ class Runner:
                     self.welcome()
                 else:
                     self.give_up()
+            for ended in well:
+                self.write_down(ended)
             if not self.is_in_full_swing():
                 self.jobs.ring()
                 self.turn()
@@ -219,13 +222,17 @@ class Runner:
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
-    def reap(self, handle: int) -> None:
-        """A job has ended. If it ended well, the next one gets its slot first: it runs while we write this one down."""
+    def reap(self, handle: int) -> list[Ended]:
+        """A job has ended. If it ended well, the next one gets its slot first: it runs while this is written down."""
         ended = self.jobs.reap(handle)
-        lease = ended.job.lease
-        if ended.is_well and lease.id not in self.lent:
+        if ended.is_well and ended.job.lease.id not in self.lent:
             self.fill()
-        finish = self.jobs.settled(ended)
+            return [ended]
+        self.write_down(ended)
+        return []
+
+    def write_down(self, ended: Ended) -> None:
+        finish, lease = self.jobs.settled(ended), ended.job.lease
         if lease.id in self.lent:
             self.reckon()
         self.finish(finish, lease)
