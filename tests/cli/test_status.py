@@ -101,6 +101,8 @@ def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path
     assert (listed["running"], listed["eligible"], listed["state"]) == (2, 18, "running")
     mqstat = headway(str(folder / ".headway"), program="mqstat").stdout
     assert len(mqstat.splitlines()) == 1 + 2 and all(name in mqstat for name in begun)
+    attempts = answer("history", "long/*", cwd=folder)["attempts"]
+    assert {one["job"] for one in attempts} == begun and {one["outcome"] for one in attempts} == {"running"}
     taken = next(job for job in store.running() if job.name not in begun)
     said = answer("explain", taken.name, cwd=folder)
     assert said["because"] == ["It is next, and waits for a slot: the runner has it at hand."]

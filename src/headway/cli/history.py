@@ -44,15 +44,20 @@ def command(
       headway history 'align*' --failed
       headway history --gantt run.svg
     """
+    from headway.live.asking import at_hand
     from headway.live.past import chosen_run
+    from headway.live.where import home_of
 
     if gantt is not None:
         from headway.cli.gantt import checked
 
         checked(gantt)  # before anything is printed
-    _, database = looked_at(store)
+    home, database = looked_at(store)
     run = chosen_run(database, workflow)
     attempts = selected(database, run, jobs)
+    own = home_of(home, store, database, run.workflow) if any(one.ended is None for one in attempts) else None
+    ahead = at_hand([own] if own is not None else [])
+    attempts = [one for one in attempts if one.lease not in ahead]  # what has not begun is no attempt yet
     if gantt is not None:
         from headway.cli.gantt import draw
 
