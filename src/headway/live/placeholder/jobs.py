@@ -87,8 +87,8 @@ class Jobs:
         self.named: Mapping[str, int] = {}  # and other resources
         self.busy = 0  # cores in use
         self.memory = 0  # bytes that running jobs have asked for
-        self.typical = 1.0  # seconds a job takes, lately; long, before any has ended
-        self._ended = 0  # jobs
+        self.typical = 0.0  # seconds a job takes, lately
+        self.ended = 0  # jobs
         self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
         self._outputs = Outputs(home.logs)
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
@@ -204,8 +204,8 @@ class Jobs:
         self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
         if job.reason:
             self._told_to_end[job.lease.id] = os.path.realpath(log)
-        self._ended += 1
-        self.typical += (ended.at - job.started - self.typical) / min(self._ended, 8)
+        self.ended += 1
+        self.typical += (ended.at - job.started - self.typical) / min(self.ended, 8)
         return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
 
     def tidy(self) -> None:

@@ -18,14 +18,18 @@ class Nesting:
         self._desk = desk
         self._jobs = jobs
         self._store = store
+        self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
 
-    def lent(self) -> set[LeaseId]:
-        """Jobs that wait for jobs of this store, and need no slot meanwhile."""
-        marks = self._desk.marks
-        if not marks:
-            return set()
-        running = (job.lease.id for job in self._jobs.running.values())
-        return {lease for lease in running if mark(self._store, lease) in marks}
+    def reckon(self) -> None:
+        """Counts anew which jobs wait for jobs of this store."""
+        marks, running = self._desk.marks, self._jobs.running.values()
+        self.lent = {job.lease.id for job in running if mark(self._store, job.lease.id) in marks} if marks else set()
+
+    def busy(self) -> int:
+        """Cores in use: those that wait for others have lent theirs."""
+        if not self.lent:
+            return self._jobs.busy
+        return sum(job.lease.cores for job in self._jobs.running.values() if job.lease.id not in self.lent)
 
     def halt(self, workflow: WorkflowId) -> None:
         """Nothing new begins for a workflow, nor for those that run, or will, in place of its jobs."""

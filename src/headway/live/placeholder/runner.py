@@ -13,13 +13,10 @@ import resource
 import select
 import signal
 import socket
-import sys
 import time
-from collections import deque
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
@@ -29,6 +26,7 @@ from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
+from headway.live.placeholder.supply import Supply
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
@@ -36,13 +34,10 @@ from headway.model.states import Kind
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
-PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
-SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
-AHEAD = 4  # leases at hand for each slot while jobs are short
 BEAT = 10.0
 SILENCE = 120.0  # seconds without a sign of life after which another placeholder's jobs may be run again
+PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 WELCOME = 10.0  # seconds that a new runner waits for its first client
-AGAIN = 1.0  # seconds after which something that did not work is tried again
 
 
 class Runner:
@@ -56,15 +51,6 @@ class Runner:
         self.roster = Roster(home.roster)
         self.poll = select.epoll()
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
-        self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
-        self.at_hand: deque[Lease] = deque()
-        self.finished: list[Finish] = []  # not in the store yet
-        self.waiting_since = 0.0  # when the oldest of them came
-        self.dry = False  # the store had nothing for us
-        self.trouble = self.said = ""  # why nothing can be written or started just now
-        self.again = 0.0  # when that is tried again
-        self.wake = 0.0  # when the store may have something for us though nothing happens until then
-        self.memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
@@ -79,6 +65,7 @@ class Runner:
         self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, most_files() - 64))  # each slot needs a handle
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
+        self.supply = Supply(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting)
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
@@ -101,7 +88,7 @@ class Runner:
                 self.turn()
                 self.due = self.next_due(deadline)
             self.jobs.tidy()
-            if self.desk.clients or self.jobs.running or self.finished:
+            if self.desk.clients or self.jobs.running or self.supply.finished:
                 deadline = 0.0
             elif time.monotonic() >= deadline and self.leave():
                 return
@@ -112,8 +99,8 @@ class Runner:
         try:
             self.desk.welcome()
         except OSError as error:
-            self.worry(f"nobody can be let in: {error.strerror}.")
-            time.sleep(PATIENCE)
+            self.supply.worry(f"nobody can be let in: {error.strerror}.")
+            time.sleep(PAUSE)
 
     def attend(self, handle: int, mask: int) -> None:
         """A client has said something, or is gone."""
@@ -141,12 +128,12 @@ class Runner:
         if client.asks_where is not None:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
-            ahead = [one.id for one in self.at_hand]
+            ahead = [one.id for one in self.supply.at_hand]
             client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead})
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
-        self.dry = False
+        self.supply.dry = False
         with contextlib.suppress(HeadwayError):
             self.end([lease for lease, _ in self.store.told(self.placeholder)])
 
@@ -155,9 +142,7 @@ class Runner:
         if not leases:
             return
         self.jobs.end(leases)
-        for lease in [lease for lease in self.at_hand if lease.id in leases]:
-            self.at_hand.remove(lease)
-            self.finished.append(Finish(lease.id, None, ended=time.time(), reason=CALLED_OFF))
+        self.supply.put_back(CALLED_OFF, leases)
         self.nesting.stop_inside(leases)
 
     def give_up(self) -> None:
@@ -172,25 +157,19 @@ class Runner:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.desk.reckon()
         self.jobs.slots, self.jobs.named = self.desk.slots, self.desk.named
-        self.lent = self.nesting.lent()
-        self.dry = False
-        for _ in range(len(self.at_hand)):
-            lease = self.at_hand.popleft()
-            if lease.workflow in self.desk.wanted:
-                self.at_hand.append(lease)
-            else:
-                self.finished.append(Finish(lease.id, None, ended=time.time(), reason="given back"))
+        self.nesting.reckon()
+        self.supply.reckon()
 
     def report(self) -> None:
         """Tells every client how far it is."""
         changed = False
         for handle, client in self.desk.clients.items():
             mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
-            if mine and client.wants_more and not client.has_news(self.trouble):
+            if mine and client.wants_more and not client.has_news(self.supply.trouble):
                 continue
             over = self.is_over(client, mine)
             others = client.workflow in self.desk.wanted and not client.wants_more
-            client.tell(mine, self.jobs.names(client.workflow), self.trouble, over, others)
+            client.tell(mine, self.jobs.names(client.workflow), self.supply.trouble, over, others)
             changed = changed or over or client.gone
             self.desk.watch_line(handle, client)
         if changed:
@@ -198,15 +177,15 @@ class Runner:
 
     def is_over(self, client: Client, running: int) -> bool:
         """Whether nothing of a client's workflow runs and nothing more is started for it."""
-        if not client.workflow or client.over or self.finished:
+        if not client.workflow or client.over or self.supply.finished:
             return False
         if not client.wants_more and client.workflow in self.desk.wanted:
             return not client.watches  # others go on with it
-        if any(lease.workflow == client.workflow for lease in self.at_hand):
+        if any(lease.workflow == client.workflow for lease in self.supply.at_hand):
             return False
         if running and running > self.jobs.beside(client.workflow):
             return False
-        if client.wants_more and self.trouble:
+        if client.wants_more and self.supply.trouble:
             return False
         if client.wants_more and not self.is_stuck() and self.store.is_under_way(client.workflow):
             return False
@@ -216,7 +195,7 @@ class Runner:
 
     def is_stuck(self) -> bool:
         """Whether nothing runs and the store has nothing for us: what there is left is disabled, or may never run."""
-        if not self.dry or self.wake or self.at_hand:
+        if not self.supply.dry or self.supply.wake or self.supply.at_hand:
             return False
         return all(job.lease.kind == Kind.SERVICE for job in self.jobs.running.values())
 
@@ -225,7 +204,7 @@ class Runner:
     def reap(self, handle: int) -> list[Ended]:
         """A job has ended. If it ended well, the next one gets its slot first: it runs while this is written down."""
         ended = self.jobs.reap(handle)
-        if ended.is_well and ended.job.lease.id not in self.lent:
+        if ended.is_well and ended.job.lease.id not in self.nesting.lent:
             self.fill()
             return [ended]
         self.write_down(ended)
@@ -233,23 +212,14 @@ class Runner:
 
     def write_down(self, ended: Ended) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
-        if lease.id in self.lent:
+        if lease.id in self.nesting.lent:
             self.reckon()
         self.finish(finish, lease)
 
     def finish(self, finish: Finish, lease: Lease) -> None:
-        """An end is spooled before anything else happens to it."""
-        try:
-            self.spool.add(finish)
-        except OSError as error:
-            self.worry(f"{self.home.spool}: {error.strerror}.")
-        here("reap.after-spool")
-        if not self.finished:
-            self.waiting_since = time.monotonic()
-            self.due = min(self.due, self.waiting_since + PATIENCE)
-        self.finished.append(finish)
-        if finish.exit_code != 0:
-            self.due = 0.0
+        """An end is known: first to the spool, then to whoever waits for it."""
+        self.supply.record(finish)
+        self.due = 0.0 if finish.exit_code != 0 else min(self.due, *self.supply.times())
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
@@ -258,8 +228,9 @@ class Runner:
 
     def fill(self) -> None:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
-        while self.at_hand and not self.trouble:
-            lease, busy = self.at_hand[0], self.busy()
+        at_hand = self.supply.at_hand
+        while at_hand and not self.supply.trouble:
+            lease, busy = at_hand[0], self.nesting.busy()
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
             try:
@@ -268,17 +239,11 @@ class Runner:
                     directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
             except (NoRoomError, HeadwayError) as error:
-                self.worry(str(error))
+                self.supply.worry(str(error))
                 return
-            self.at_hand.popleft()
+            at_hand.popleft()
             if failed is not None:
                 self.finish(failed, lease)
-
-    def busy(self) -> int:
-        """Cores in use."""
-        if not self.lent:
-            return self.jobs.busy
-        return sum(job.lease.cores for job in self.jobs.running.values() if job.lease.id not in self.lent)
 
     # --- the store -------------------------------------------------------------------------------------------------
 
@@ -287,12 +252,12 @@ class Runner:
         self.jobs.sweep()
         try:
             self.fill()
-            while self.is_due():
+            while self.supply.is_due():
                 self.exchange()
                 self.fill()
             self.report()
         except HeadwayError as error:
-            self.worry(str(error))
+            self.supply.worry(str(error))
         now = time.monotonic()
         if now - self.last_beat > BEAT:
             self.last_beat = now
@@ -302,36 +267,10 @@ class Runner:
                     self.store.reclaim(time.time() - SILENCE, time.time())
             self.look()
 
-    def is_due(self) -> bool:
-        if self.trouble:
-            return time.monotonic() >= self.again
-        if self.wake and time.time() >= self.wake:
-            self.wake = 0.0
-            self.dry = False
-        if self.finished:
-            if self.at_hand and self.busy() >= self.desk.slots:
-                return time.monotonic() - self.waiting_since >= PATIENCE
-            return True
-        return bool(self.desk.wanted) and not self.dry and not self.at_hand and self.busy() < self.desk.slots
-
     def exchange(self) -> None:
-        """One transaction: ends go in, leases come out. If it cannot be made, nothing is lost and it is tried again."""
-        here("exchange.before")
-        if self.trouble:
-            self.finished += self.strays()
-        room = self.room()
-        most = room.most
-        answer = self.store.exchange(self.placeholder, self.finished, room, self.desk.wanted, time.time())
-        leases = answer.leases
-        here("exchange.after")
+        """Sees the store, and passes on what it says."""
+        answer = self.supply.exchange()
         self.jobs.forget_place()
-        self.finished = []
-        self.trouble = ""
-        self.spool.settled()
-        self.at_hand.extend(leases)
-        # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
-        self.dry = not leases or (len(leases) < most and not self.store.is_shared)
-        self.wake = answer.wake or 0.0
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:
@@ -340,45 +279,11 @@ class Runner:
             self.end(answer.stops)
         self.desk.take_turns()
 
-    def room(self) -> Room:
-        """What there is room for beside what runs and what is at hand."""
-        ahead = AHEAD * self.desk.slots - len(self.at_hand) if self.jobs.typical <= SHORT else 0
-        cores = self.busy() + sum(lease.cores for lease in self.at_hand)
-        memory = self.jobs.memory + sum(lease.memory for lease in self.at_hand)
-        there = self.desk.memory or self.memory
-        named = dict(self.desk.named)
-        if named:
-            for lease in [*(job.lease for job in self.jobs.running.values()), *self.at_hand]:
-                for name, count in lease.named:
-                    named[name] = named.get(name, 0) - count
-        slots = self.desk.slots
-        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named)
-
-    def worry(self, trouble: str) -> None:
-        """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""
-        if trouble != self.said:
-            self.said = trouble
-            with contextlib.suppress(OSError):  # what has no room here may have none there either
-                print(f"headway: {trouble}", file=sys.stderr, flush=True)
-        self.trouble = trouble
-        self.again = time.monotonic() + AGAIN
-
-    def strays(self) -> list[Finish]:
-        """Leases that an exchange got though it seemed to have failed: given back."""
-        known = {lease.id for lease in self.at_hand} | {finish.lease for finish in self.finished}
-        known |= {job.lease.id for job in self.jobs.running.values()}
-        now = time.time()
-        return [
-            Finish(lease, None, ended=now, reason="given back")
-            for lease in self.store.held(self.placeholder)
-            if lease not in known
-        ]
-
     # --- time ------------------------------------------------------------------------------------------------------
 
     def is_in_full_swing(self) -> bool:
         """Whether every slot is busy and what comes next is at hand: nothing is to be seen to until it is due."""
-        if not self.at_hand or self.trouble or self.lent or self.jobs.busy < self.desk.slots:
+        if not self.supply.at_hand or self.supply.trouble or self.nesting.busy() < self.desk.slots:
             return False
         return time.monotonic() < self.due
 
@@ -391,12 +296,7 @@ class Runner:
         times = [due for client in self.desk.clients.values() if (due := client.due()) is not None]
         if (alarm := self.jobs.next_alarm()) is not None:
             times.append(alarm)
-        if self.trouble:
-            times.append(self.again)
-        elif self.finished:
-            times.append(self.waiting_since + PATIENCE)
-        if self.wake and self.desk.wanted:
-            times.append(time.monotonic() + max(0.0, self.wake - time.time()))
+        times += self.supply.times()
         if self.jobs.running or self.desk.clients:
             times.append(self.last_beat + BEAT + 0.1)
         if deadline:
