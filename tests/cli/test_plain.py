@@ -54,6 +54,9 @@ WORDS = [
     "auto",
     "FIFO",
     "full",
+    "9" * 9,
+    "9" * 10,
+    "9" * 5000,
 ]
 PIECES = st.one_of(
     st.sampled_from(FLAGS),
@@ -110,3 +113,11 @@ def test_a_plain_run_imports_no_click(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == "0 False", done.stderr
+
+
+@pytest.mark.parametrize("digits", [10, 400, 5000])
+def test_more_slots_than_anybody_has_are_refused_by_a_sentence(tmp_path: Path, digits: int) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    words = [sys.executable, "-m", "headway", "run", "w.sh", "--slots", "9" * digits]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "Invalid value for '--slots'" in done.stderr

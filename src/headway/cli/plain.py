@@ -49,7 +49,7 @@ def plain(words: Sequence[str]) -> Options | None:
         return None
     if "slots" in found:
         slots = found["slots"]
-        if not (slots.isascii() and slots.isdigit() and slots.strip("0")):
+        if not (slots.isascii() and slots.isdigit() and slots.strip("0") and len(slots) < 10):
             return None
         found["slots"] = int(slots)
     return Options(**found)

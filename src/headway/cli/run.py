@@ -34,7 +34,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
-@click.option("--slots", type=click.IntRange(min=1), help="How many cores to use; without it, all there are.")
+@click.option("--slots", type=click.IntRange(1, 999_999_999), help="How many cores to use; without it, all there are.")
 @order_option(
     "--order",
     envvar="HEADWAY_ORDER",
