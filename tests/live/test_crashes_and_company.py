@@ -251,6 +251,39 @@ def test_a_job_that_there_is_no_handle_for_waits_until_there_is(tmp_path: Path) 
     assert (tmp_path / "b").exists() and runs(site) == [("A", 1, 0), ("B", 1, 0)]
 
 
+def test_more_slots_than_there_are_handles_for_take_no_job_back(tmp_path: Path) -> None:
+    quick = (f"mqsub -l Q{at} -c true" for at in range(300))
+    slow = (f"mqsub -l S{at} -c 'echo {at} >> begun; sleep 0.2'" for at in range(150))
+    site = site_of(tmp_path, *quick, *slow)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+    try:
+        process = site.start(None, "--slots", "1000")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "waiting: " not in ended(process)
+    assert site.talk() == ""
+    assert len((tmp_path / "begun").read_text().split()) == 150
+
+
+def test_a_runner_without_room_does_nothing_while_a_retry_is_due(tmp_path: Path) -> None:
+    site = site_of(tmp_path, "mqsub -l A -c 'test -e go'", f"mqsub -l B -c 'touch begun; {HOLD}'")
+    process = site.start(None, "--retries", "9", "--backoff", "0.5s")
+    until((tmp_path / "begun").exists)
+    runner = site.runner()
+    until(lambda: len(site.attempts()) > 1)
+    resource.prlimit(runner, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    (tmp_path / "go").touch()
+    talk = process.stderr
+    assert talk is not None and any("waiting: " in line for line in talk)
+    time.sleep(0.5)
+    before = ticks(runner)
+    time.sleep(1)
+    assert ticks(runner) - before <= 20
+    resource.prlimit(runner, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    ended(process)
+
+
 def test_a_spool_without_room_keeps_whole_lines_only(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.add(Finish(LeaseId(1), 0))

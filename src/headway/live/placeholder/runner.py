@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 BEAT = 10.0
 SILENCE = 120.0  # seconds without a sign of life after which another placeholder's jobs may be run again
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
+AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
+SPARE = 96  # handles for those, for clients and for files of our own
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 
@@ -63,14 +65,14 @@ class Runner:
         before = self.home.remembered(self.placeholder)
         recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
         self.home.remember([self.placeholder])
-        self.desk = Desk(self.home, self.poll, max(1, most_files() - 64))  # each slot needs a handle
+        self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.supply = Supply(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting)
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
             well: list[Ended] = []
-            for handle, mask in self.poll.poll(self.timeout()):
+            for handle, mask in self.poll.poll(self.timeout(), AT_ONCE):
                 if handle in self.jobs.running:
                     well += self.reap(handle)
                     continue

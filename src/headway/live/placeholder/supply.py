@@ -101,7 +101,7 @@ class Supply:
             yield self._again
         elif self.finished:
             yield self._since + PATIENCE
-        if self.wake and self._desk.wanted:
+        if self.wake and self._desk.wanted and not self.trouble:
             yield time.monotonic() + max(0.0, self.wake - time.time())
 
     def exchange(self) -> Answer:
