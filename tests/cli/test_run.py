@@ -301,3 +301,11 @@ def test_a_kind_of_store_that_is_not_known_is_refused_and_makes_no_folder(tmp_pa
     done = headway("run", str(path), "--store", "mysql://host/x", cwd=tmp_path)
     assert done.returncode == 2 and "mysql:// is no store" in done.stderr
     assert [found.name for found in tmp_path.iterdir()] == ["w.sh"]
+
+
+def test_a_store_of_no_name_is_the_one_beside_the_workflow(tmp_path: Path) -> None:
+    path = script(tmp_path, "mqsub -l A -c true\n")
+    here = tmp_path / "here"
+    here.mkdir()
+    assert headway("run", str(path), "--store", "", cwd=here).returncode == 0
+    assert (tmp_path / ".headway" / "store.db").exists() and not list(here.iterdir())

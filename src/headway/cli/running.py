@@ -213,7 +213,7 @@ def of_the_whole(options: Options, text: str) -> Options:
 def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     """The folder of the run, and its server if it has one; nothing heavy may be imported for that."""
     beside = Path(workflow).absolute().parent / ".headway"
-    if store is None:
+    if not store:
         return beside, None
     from headway.live.store import is_server
 
