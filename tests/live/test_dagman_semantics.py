@@ -293,6 +293,14 @@ def test_a_sub_dag_is_run_in_its_nodes_place_with_one_slot_for_all(tmp_path: Pat
     assert dag.ledger == ["A", "I", "J", "B"]
 
 
+def test_nodes_of_sub_dags_that_wait_for_the_only_slot_are_no_work(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "".join(f"SUBDAG EXTERNAL S{at} s{at}.dag\n" for at in range(4)))
+    for at in range(4):
+        (tmp_path / f"s{at}.dag").write_text(HEAD + f'JOB I{at} sh\nVARS I{at} do="sleep 0.2"\n')
+    found = dag.run("--slots", "1")
+    assert max(found["work_seconds"], found["minimal_seconds"]) <= found["seconds"]
+
+
 def test_a_sub_dag_has_the_order_of_the_dag(tmp_path: Path) -> None:
     dag = Dag(tmp_path, "SUBDAG EXTERNAL S inner.dag\n")
     (tmp_path / "inner.dag").write_text(HEAD + "JOB I sh\n")

@@ -148,12 +148,16 @@ class Session:
         """What no run of these jobs can beat. A node's scripts and processes are steps of its path."""
         if self._workflow.format != "dagman":
             return bounds(self._store, self.number, self._flat, self._wish.slots)
-        from headway.live.past import measured
+        from headway.live.past import measured, taken
+        from headway.model.states import Step
 
         whole = self._whole()
         attempts = whole.history(self.number)
         dag = measured(whole.web(self.number), attempts)
-        return Bounds(dag.minimal_schedule.makespan, dag.work / self._wish.slots, len(attempts))
+        inside = {at for at, job in enumerate(self._flat.jobs) if job is not None and job.rules.subdag is not None}
+        waits = sum(steps.get(Step.MAIN, 0.0) for job, steps in taken(attempts).items() if job in inside)
+        work = max(0.0, dag.work - waits)  # a sub-DAG's node has no slot while the jobs of the sub-DAG run
+        return Bounds(dag.minimal_schedule.makespan, work / self._wish.slots, len(attempts))
 
     @cached_property
     def outcome(self) -> Outcome:
