@@ -118,6 +118,23 @@ def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path
     assert answer("status", cwd=folder)["workflows"][0]["done"] == 220
 
 
+def test_never_more_jobs_are_shown_as_running_than_there_are_slots(tmp_path: Path, outside: None) -> None:
+    """While thousands of short jobs come and go, between two looks at the store and a word with the runner."""
+    short = [f"mqsub -l J{at} -c :" for at in range(1500)]
+    process = started(script(tmp_path, "\n".join([f'mqsub -l K -c "touch began; {HOLD}"', *short])))
+    until((tmp_path / "began").exists)
+    counts, done = list[int](), 0
+    while done < 1500:
+        found = answer("status", cwd=tmp_path)
+        (workflow,) = found["workflows"]
+        (listed,) = answer("runs", cwd=tmp_path)["workflows"]
+        counts += [len(found["running"]), workflow["running"], listed["running"]]
+        done = workflow["done"]
+    (tmp_path / "go").touch()
+    process.communicate()
+    assert max(counts) <= 2 and min(counts) >= 1
+
+
 def two_began(folder: Path) -> bool:
     return len(list(folder.glob("J*"))) == 2
 

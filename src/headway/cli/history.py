@@ -56,8 +56,9 @@ def command(
     run = chosen_run(database, workflow)
     attempts = selected(database, run, jobs)
     own = home_of(home, store, database, run.workflow) if any(one.ended is None for one in attempts) else None
-    ahead = at_hand([own] if own is not None else [])
-    attempts = [one for one in attempts if one.lease not in ahead]  # what has not begun is no attempt yet
+    ahead = at_hand([own] if own is not None else [], database.is_shared)
+    # What has not begun is no attempt yet.
+    attempts = [one for one in attempts if one.ended is not None or one.lease not in ahead]
     if gantt is not None:
         from headway.cli.gantt import draw
 

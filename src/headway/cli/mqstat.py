@@ -39,7 +39,7 @@ def listed(place: str | None) -> list[str]:
 
     home, store = looked_at(place)
     given = store.running()
-    ahead = not_begun(given, lambda workflow: home_of(home, place, store, workflow))
+    ahead = not_begun(store, given, lambda workflow: home_of(home, place, store, workflow))
     rows = [
         [str(job.lease), job.name, job.command, job.host, _clock(job.started), job.status]
         for job in given

@@ -30,8 +30,8 @@ def command(store: str | None, as_json: bool) -> None:
     home, database = looked_at(store)
     runs, now = database.runs(), time.time()
     homes = [home_of(home, store, database, run.workflow) for run in runs if run.held]
-    ahead = at_hand({one.folder: one for one in homes if one is not None}.values())
-    runs = [run.without(ahead) for run in runs]
+    ahead = at_hand({one.folder: one for one in homes if one is not None}.values(), database.is_shared)
+    runs = [run.without(ahead.count(run.held)) for run in runs]
     busy = running(home, database, runs, now)
     there = is_served(home, database, now)
     if as_json:

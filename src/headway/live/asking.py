@@ -28,6 +28,21 @@ class Said:
     workflows: frozenset[int]
     undecided: bool  # somebody has come who has not said yet which workflow to run
     ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
+    begun: frozenset[LeaseId]  # that run
+
+
+@record
+class AtHand:
+    """Leases that no job runs for yet, or not any more: they come and go by the thousand while one reads of them."""
+
+    ahead: frozenset[LeaseId] = frozenset()
+    begun: frozenset[LeaseId] | None = None  # all that run, where that is known
+
+    def __contains__(self, lease: object) -> bool:
+        return lease in self.ahead or (self.begun is not None and lease not in self.begun)
+
+    def count(self, leases: Iterable[LeaseId]) -> int:
+        return sum(lease in self for lease in leases)
 
 
 def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
@@ -41,14 +56,20 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     return True
 
 
-def at_hand(homes: Iterable[Home]) -> frozenset[LeaseId]:
-    """The leases that runners took ahead and have not begun; where none answers, what the store says has to do."""
-    found: set[LeaseId] = set()
+def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
+    """The leases that runners took ahead and have not begun; where none answers, what the store says has to do.
+
+    In a store that is not shared the one runner that answers knows of all that run.
+    """
+    ahead: set[LeaseId] = set()
+    begun: frozenset[LeaseId] | None = None
     for home in homes:
         with contextlib.suppress(HeadwayError):
             said = asked(home, patience=_GLANCE)
-            found.update(said.ahead if said is not None else ())
-    return frozenset(found)
+            if said is not None:
+                ahead |= said.ahead
+                begun = None if shared else said.begun
+    return AtHand(frozenset(ahead), begun)
 
 
 def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
@@ -78,4 +99,5 @@ def _heard(line: socket.socket) -> Said | None:
     said = json.loads(text.splitlines()[1])
     clients = said["clients"]
     undecided = clients.count(0) > 1  # whoever asks is one as well
-    return Said(said["output"], frozenset(clients) - {0}, undecided, frozenset(said.get("ahead", ())))
+    ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
+    return Said(said["output"], frozenset(clients) - {0}, undecided, ahead, begun)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
-from headway.live.asking import at_hand, is_served
+from headway.live.asking import AtHand, at_hand, is_served
 from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
@@ -124,7 +124,7 @@ def status(
     listed = [one for one in store.workflows() if one == workflow or not only]
     spans, jobs = _spans(store, workflow, span), store.seen(workflow.id, *(_ALL if span is None else span.places))
     running = store.running(workflow.id if only or span else None)
-    ahead = not_begun(running, home_of)
+    ahead = not_begun(store, running, home_of)
     if span is not None:
         running = [job for job in running if span.first <= job.job <= span.last or job.name.startswith(f"{span.path}/")]
     return Status(
@@ -136,14 +136,14 @@ def status(
     )
 
 
-def not_begun(running: Iterable[RunningJob], home_of: HomeOf | None) -> frozenset[LeaseId]:
+def not_begun(store: Store, running: Iterable[RunningJob], home_of: HomeOf | None) -> AtHand:
     """Leases that runners here have not begun; they are asked only if there are jobs that may run."""
     homes = {} if home_of is None else {one: home_of(one) for one in {job.workflow for job in running}}
-    return at_hand({home.folder: home for home in homes.values() if home is not None}.values())
+    return at_hand({home.folder: home for home in homes.values() if home is not None}.values(), store.is_shared)
 
 
-def _counts(counted: Counted, ahead: frozenset[LeaseId]) -> Counts:
-    counts, waiting = dict(counted.counts), len(ahead.intersection(counted.leases))
+def _counts(counted: Counted, ahead: AtHand) -> Counts:
+    counts, waiting = dict(counted.counts), ahead.count(counted.leases)
     if waiting:
         counts[State.RUNNING] -= waiting
         counts[State.ELIGIBLE] = counts.get(State.ELIGIBLE, 0) + waiting
@@ -161,7 +161,7 @@ def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:
     return spans
 
 
-def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: frozenset[LeaseId]) -> list[GroupStatus]:
+def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: AtHand) -> list[GroupStatus]:
     """Groups, and the jobs that are of none of them, in order."""
     found: list[GroupStatus] = []
     at, begun = 0, False
@@ -187,7 +187,12 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
         raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
     now = time.time()
     facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
-    if facts.state is State.RUNNING and last is not None and home is not None and last.lease in at_hand([home]):
+    if (
+        facts.state is State.RUNNING
+        and last is not None
+        and home is not None
+        and last.lease in at_hand([home], store.is_shared)
+    ):
         return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
     return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
 

@@ -131,7 +131,10 @@ class Runner:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
             ahead = [one.id for one in self.supply.at_hand]
-            client.answer({"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead})
+            begun = [job.lease.id for job in self.jobs.running.values()]
+            begun += [one.lease for one in self.supply.finished if self.supply.trouble]  # and cannot be recorded
+            said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
+            client.answer(said)
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""

@@ -28,9 +28,8 @@ class Run:
     started: Seconds | None = None  # its first attempt
     ended: Seconds | None = None  # its last
 
-    def without(self, ahead: frozenset[LeaseId]) -> Run:
-        """The same, where jobs that a runner took ahead and has not begun are eligible."""
-        waiting = len(ahead.intersection(self.held))
+    def without(self, waiting: int) -> Run:
+        """The same, where so many jobs that a runner took ahead and has not begun are eligible."""
         if not waiting:
             return self
         running, eligible = self.count(State.RUNNING) - waiting, self.count(State.ELIGIBLE) + waiting
