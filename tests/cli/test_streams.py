@@ -186,3 +186,18 @@ def test_bash_completes_commands_formats_and_files(tmp_path: Path) -> None:
     )
     done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout.split("\n")[:4] == ["show", "makefile", "mermaid", "files: -o default"], done.stderr
+
+
+@pytest.mark.parametrize("program", ["mqsub", "mqstat", "mqdump", "mqstatus"])
+def test_help_that_nobody_can_take_is_no_traceback(program: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    ours, theirs = os.pipe()
+    os.close(ours)
+    for out, code, said in ((theirs, 141, ""), (os.open("/dev/full", os.O_WRONLY), 1, "No space left on device")):
+        done = subprocess.run(
+            [sys.executable, "-m", f"headway.cli.{program}", "--help"],
+            stdout=out, stderr=subprocess.PIPE, text=True, env=environment, check=False,
+        )  # fmt: skip
+        os.close(out)
+        assert done.returncode == code and said in done.stderr
+        assert "Traceback" not in done.stderr and "ignored" not in done.stderr

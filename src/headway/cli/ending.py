@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import NoReturn
 
 from headway.cli.terminal import prepare
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, InputError
 
 
-def end_with(command: Callable[[], object]) -> NoReturn:
-    """Carries a command out and exits as it ended, without a traceback."""
+def end_with(command: Callable[[], object], name: str = "") -> NoReturn:
+    """Carries a command out and exits as it ended, without a traceback. One of TrellisDAG's says its name first."""
     prepare()
     message = ""
     try:
@@ -21,19 +21,20 @@ def end_with(command: Callable[[], object]) -> NoReturn:
         code = code if isinstance(code, int) else 0
         sys.stdout.flush()
     except HeadwayError as error:
-        code, message = error.exit_code, str(error)
+        is_told = not name or isinstance(error, InputError)  # the place of the error comes first
+        code, message = error.exit_code, str(error) if is_told else f"{name}: {error}"
     except KeyboardInterrupt:
-        code, message = 130, "headway: interrupted."
+        code, message = 130, f"{name or 'headway'}: interrupted."
     except BrokenPipeError:
         code = 141
     except OSError as error:
-        code, message = 1, f"headway: {error.strerror or error}."
+        code, message = 1, f"{name or 'headway'}: {error.strerror or error}."
     except MemoryError:
-        code, message = 1, "headway: out of memory."
+        code, message = 1, f"{name or 'headway'}: out of memory."
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):
         if message:
             print(message, file=sys.stderr)
         sys.stderr.flush()
-    os._exit(code)  # a million objects need not be taken apart one by one
+    os._exit(code)  # no second try at what could not be printed; and a million objects need not be taken apart
