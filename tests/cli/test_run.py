@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -309,3 +311,25 @@ def test_a_store_of_no_name_is_the_one_beside_the_workflow(tmp_path: Path) -> No
     here.mkdir()
     assert headway("run", str(path), "--store", "", cwd=here).returncode == 0
     assert (tmp_path / ".headway" / "store.db").exists() and not list(here.iterdir())
+
+
+def test_a_terminal_shows_how_far_it_is(tmp_path: Path) -> None:
+    """A bar, what runs, an estimate, failures as they happen; and the last word stays."""
+    hold = "while ! test -e go; do sleep 0.01; done"
+    path = script(tmp_path, f"mqsub -l A -c true\nmqsub -l B -c false\nmqsub -deps A -l C -c '{hold}'\n")
+    ours, theirs = os.openpty()
+    process = subprocess.Popen([sys.executable, "-m", "headway", "run", str(path), "--slots", "2"], stderr=theirs)
+    os.close(theirs)
+    seen = ""
+    with contextlib.suppress(OSError):  # how a terminal ends that nobody writes to any more
+        while data := os.read(ours, 1 << 16):
+            seen += data.decode(errors="replace")
+            if "1 running: C" in seen:
+                (tmp_path / "go").touch()
+    assert process.wait() == 3
+    lines = seen.replace("\r\n", "\n").split("\r\x1b[K")
+    bar = next(line for line in lines if "1 running: C" in line)
+    assert bar.startswith("━" * 8 + " ") and "1 of 3 done, about " in bar and " s left, " in bar
+    failed = next(at for at, line in enumerate(lines) if line.startswith("failed: B (exit code 1), log: "))
+    assert failed < lines.index(next(line for line in lines if line.startswith("2 of 3 jobs done, 1 failed, ")))
+    assert lines[-1] == "Run again with --retry, it tries again what failed.\n"

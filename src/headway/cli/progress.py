@@ -91,7 +91,10 @@ class Display:
             self.say(f"what is done of it is in {outcome.rescue.name}, for DAGMan to go on from.")
         ended, seconds, limits = outcome.tally, outcome.seconds, outcome.bounds
         rest = f", {ended.failed:,} failed" * bool(ended.failed) + f", {ended.skipped:,} not run" * bool(ended.skipped)
-        self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {slots} slots.")
+        where = "1 slot" if slots == 1 else f"{slots} slots"
+        self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
+        if ended.failed:
+            self.say("Run again with --retry, it tries again what failed.")
         if ended.skipped and not ended.failed:
             self.say("headway status shows what was not run, headway explain JOB tells why.")
         if not self._before and not ended.skipped and limits.best >= _WORTH_TELLING:
