@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from headway.cli.running import Options
+from headway.cli.running import MOST_SLOTS, Options
 from headway.policies.what_next import ORDERS
 
 _FLAGS = {
@@ -49,7 +49,7 @@ def plain(words: Sequence[str]) -> Options | None:
         return None
     if "slots" in found:
         slots = found["slots"]
-        if not (slots.isascii() and slots.isdigit() and slots.strip("0") and len(slots) < 10):
+        if not (slots.isascii() and slots.isdigit() and slots.strip("0") and len(slots) <= len(str(MOST_SLOTS))):
             return None
         found["slots"] = int(slots)
     return Options(**found)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from headway.cli.options import order_option, workflow_arguments
-from headway.cli.running import Options, run
+from headway.cli.running import MOST_SLOTS, Options, run
 
 
 def _number(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -34,7 +34,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
-@click.option("--slots", type=click.IntRange(1, 999_999_999), help="How many cores to use; without it, all there are.")
+@click.option("--slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
 @order_option(
     "--order",
     envvar="HEADWAY_ORDER",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headway.live.session import Outcome, Session
     from headway.model.workflow import Workflow
 
+MOST_SLOTS = 999_999_999
 MOST_WARNINGS = 10  # that are worth a line each before a run
 
 
