@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_choosing import told
 from tests.cli.test_run import run
+from tests.cli.test_running import told
 from tests.live.ledger import until
 from tests.shell import answer
 
