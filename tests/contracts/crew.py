@@ -15,7 +15,7 @@ from headway.live.store.submission import Outside, Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat, flatten
 from headway.model.job import Job, Resources, Rules
-from headway.model.messages import Finish, Lease, PlaceholderId, WorkflowId
+from headway.model.messages import Finish, JobId, Lease, PlaceholderId, WorkflowId
 from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
 from tests.texts import Texts
@@ -137,6 +137,21 @@ class Crew:
         for name in names:
             assert self.take() == [name]
             self.end(name, exit_code=exit_code)
+
+    def lost(self, now: float) -> list[tuple[WorkflowId, JobId]]:
+        """The jobs of others that it takes for lost, once it has been in touch for long enough."""
+        for at in range(121, 0, -10):
+            self.store.beat(self.placeholder, now - at)
+        return self.store.reclaim(self.placeholder, now)
+
+    def over(self) -> tuple[tuple[WorkflowId, ...], tuple[WorkflowId, ...]]:
+        """Whether its workflow is over, or stuck, as it is told; it takes nothing."""
+        room = Room(1, 1, named={}, is_whole=True)
+        answer = self.store.exchange(
+            self.placeholder, [], room, [self.workflow], float(next(_clock)), idle=[self.workflow]
+        )
+        assert not answer.leases
+        return answer.over, answer.stuck
 
     def states(self) -> str:
         return states(self.store, self.workflow)

@@ -9,7 +9,11 @@ import pytest
 from headway.engine.ready import Room
 from headway.live.spec import Spec
 from headway.live.store import opened
+from headway.live.store.submission import Submission
+from headway.model.dag import Dag
 from headway.model.errors import NotFoundError
+from headway.model.flatten import Flat
+from headway.model.job import Job, Resources
 from headway.model.messages import Finish, LeaseId, WorkflowId
 from headway.model.states import State
 from tests.contracts.crew import Crew, flow, groups, states
@@ -278,12 +282,13 @@ class StoreContract(PastContract):
         alive.take()
         store = silent.store
         store.beat(silent.placeholder, 1_000_000.0)
-        store.beat(alive.placeholder, 1_000_050.0)
-        assert store.reclaim(1_000_000.0, 1_000_060.0) == []
-        assert store.reclaim(1_000_010.0, 1_000_061.0) == [(silent.workflow, 0)]
+        for at in range(0, 120, 10):
+            store.beat(alive.placeholder, 1_000_000.0 + at)
+        assert store.reclaim(alive.placeholder, 1_000_119.0) == []
+        assert store.reclaim(alive.placeholder, 1_000_121.0) == [(silent.workflow, 0)]
         assert silent.states() == "a:e b:r c:w"
         (event,) = store.events()
-        assert (event.kind, event.job, event.time) == ("reclaimed", 0, 1_000_061.0)
+        assert (event.kind, event.job, event.time) == ("reclaimed", 0, 1_000_121.0)
         assert alive.take() == ["a"] and alive.leases["a"].attempt == 2
         silent.end("a")
         assert alive.states() == "a:r b:r c:w"
@@ -295,12 +300,121 @@ class StoreContract(PastContract):
     def test_a_placeholder_thought_lost_may_come_back(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
         crew.take()
-        store = crew.store
-        assert store.reclaim(1e9, 1e9) == [(crew.workflow, 0)]
-        assert store.reclaim(1e9, 1e9) == []
-        store.beat(crew.placeholder, 2e9)
-        assert crew.take() == ["a"] and store.reclaim(1e9, 2e9) == []
-        assert store.reclaim(3e9, 3e9) == [(crew.workflow, 0)]
+        other = Crew(crew.store, crew.workflow)
+        assert other.lost(1e9) == [(crew.workflow, 0)] and other.lost(1e9) == []
+        crew.store.beat(crew.placeholder, 2e9)
+        assert crew.take() == ["a"] and other.lost(2e9 + 100) == []
+        assert other.lost(3e9) == [(crew.workflow, 0)]
+
+    def test_after_an_outage_nobody_is_lost_who_had_no_time_to_speak(self, place: str) -> None:
+        one = Crew.on(place, flow("ab"))
+        two = Crew(one.store, one.workflow)
+        one.take()
+        for crew in (one, two):
+            one.store.beat(crew.placeholder, 1e6)
+        one.store.beat(two.placeholder, 1e6 + 140)  # the server was away for 140 seconds, and two is the first back
+        assert one.store.reclaim(two.placeholder, 1e6 + 140) == []
+        one.store.beat(two.placeholder, 1e6 + 160)
+        assert one.store.reclaim(two.placeholder, 1e6 + 160) == []
+        one.store.beat(two.placeholder, 1e6 + 175)
+        assert one.store.reclaim(two.placeholder, 1e6 + 175) == [(one.workflow, 0)]  # by now one would have spoken
+
+    def test_who_promises_to_speak_more_often_is_lost_sooner(self, place: str) -> None:
+        store = opened(place)
+        workflow = store.add(flow("a"), 1.0)
+        quick, other = store.enter("there", 1, 1000.0, patience=2.0), store.enter("here", 2, 1000.0)
+        store.exchange(quick, [], Room(1, 1), [workflow], 1000.0)
+        assert store.reclaim(other, 1001.9) == [] and store.reclaim(other, 1002.1) == [(workflow, 0)]
+
+    # --- ends that come late ---------------------------------------------------------------------------------------
+
+    def test_a_late_end_counts_while_nobody_else_has_the_job(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", "ab"))
+        crew.take()
+        Crew(crew.store, crew.workflow).lost(1e9)
+        assert crew.states() == "a:e b:w"
+        crew.end("a")
+        assert crew.states() == "a:d b:e"
+        (attempt,) = crew.store.attempts(crew.workflow)
+        assert attempt[5] == 0 and attempt[8] is None
+
+    def test_a_late_failure_uses_up_a_retry_like_any_other(self, place: str) -> None:
+        crew = Crew.on(place, flow("a", retries=1))
+        crew.take()
+        Crew(crew.store, crew.workflow).lost(1e9)
+        late = crew.finish("a", 1)
+        crew.swap([late, late], 0)
+        assert crew.states() == "a:e"
+        crew.swap([late], 0)
+        assert crew.states() == "a:e" and crew.take() == ["a"]
+        crew.end("a", exit_code=1)
+        assert crew.states() == "a:f"
+
+    @pytest.mark.parametrize("verbs", [("redo",), ("disable", "enable"), ("stop", "enable"), ("done", "redo")])
+    def test_a_late_end_is_refused_if_its_user_wanted_something_else_since(
+        self, place: str, verbs: tuple[str, ...]
+    ) -> None:
+        crew = Crew.on(place, flow("ab", "ab"))
+        crew.take()
+        Crew(crew.store, crew.workflow).lost(1e9)
+        for verb in verbs:
+            crew.steer(verb, "a")
+        crew.end("a")
+        assert crew.states() == "a:e b:w"
+        assert [event.kind for event in crew.store.events()] == ["reclaimed", "refused"]
+
+    def test_a_late_end_is_refused_if_its_file_was_edited_since(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", "ab"))
+        crew.take()
+        Crew(crew.store, crew.workflow).lost(1e9)
+        crew.store.add(flow("abc", "ab"), 1e9, crew.workflow)
+        crew.end("a")
+        assert crew.states() == "a:e b:w"
+
+    def test_who_comes_back_late_keeps_what_nobody_took_and_hears_what_is_lost(self, place: str) -> None:
+        one = Crew.on(place, flow("abc"))
+        two = Crew(one.store, one.workflow)
+        one.take(2)
+        two.lost(1e9)
+        assert two.take() == ["a"]
+        a, b = one.leases["a"].id, one.leases["b"].id
+        answer = one.store.exchange(one.placeholder, [], Room(1, 9), [one.workflow], 1e9 + 1, holds=[a, b])
+        assert answer.lost == (a,) and [lease.name for lease in answer.leases] == ["c"]
+        assert one.states() == "a:r b:r c:r" and one.store.held(one.placeholder)[0] == b
+        one.end("b")
+        assert one.states() == "a:r b:d c:r"
+
+    def test_leases_that_their_placeholder_does_not_know_of_are_given_back(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab"))
+        crew.take(2)
+        answer = crew.store.exchange(
+            crew.placeholder, [], Room(0, 2), [crew.workflow], 5000.0, holds=[crew.leases["b"].id]
+        )
+        assert crew.states() == "a:e b:r" and answer.lost == ()
+
+    # --- what the answer says of the rest --------------------------------------------------------------------------
+
+    def test_a_workflow_is_over_when_nothing_runs_anywhere_and_nothing_will(self, place: str) -> None:
+        one = Crew.on(place, flow("ab", "ab"))
+        two = Crew(one.store, one.workflow)
+        one.take()
+        assert two.over() == ((), ())  # b will come
+        one.end("a", exit_code=1)
+        assert two.over() == ((one.workflow,), ())
+
+    def test_what_others_run_is_not_over(self, place: str) -> None:
+        one = Crew.on(place, flow("a"))
+        two = Crew(one.store, one.workflow)
+        one.take()
+        assert two.over() == ((), ())
+        one.end("a")
+        assert two.over() == ((one.workflow,), ()) == one.over()
+
+    def test_jobs_that_nobody_takes_are_said_to_be_there(self, place: str) -> None:
+        wanting = Job("true", resources=Resources(named=(("gpu", 1),)))
+        flat = Flat(Dag(["a"], [], []), [wanting], frozenset())
+        crew = Crew.on(place, Submission("flow", "/flow.dag", "/somewhere", flat, [0]))
+        assert crew.over() == ((), (crew.workflow,))
 
 
 class LastingStoreContract(StoreContract):

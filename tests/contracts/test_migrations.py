@@ -1,4 +1,4 @@
-"""Schemas that move on: a made-up third one, on both databases."""
+"""Schemas that move on: a made-up next one, on both databases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headway.live.store.sqlite import SqliteStore
 from headway.model.errors import HeadwayError
 from tests.contracts.crew import Crew, flow
 
-THIRD = """\
+NEXT = """\
 -- What made-up people want; each one's ; ends its line.
 ALTER TABLE jobs ADD COLUMN mood TEXT NOT NULL DEFAULT 'fair';
 UPDATE jobs SET mood = 'good' WHERE state = 1;
@@ -40,7 +40,7 @@ def later(place: str, folder: Path) -> PostgresStore | SqliteStore:
 def migrations(tmp_path: Path) -> Path:
     folder = tmp_path / "migrations"
     shutil.copytree(migration.FOLDER, folder)
-    (folder / "0003-moods.sql").write_text(THIRD)
+    (folder / "9999-moods.sql").write_text(NEXT)
     return folder
 
 
@@ -70,14 +70,14 @@ def test_a_new_store_has_all_migrations(place: str, migrations: Path) -> None:
 def test_a_newer_store_is_refused_politely_and_left_alone(place: str, migrations: Path) -> None:
     crew_store = later(place, migrations)
     crew_store.add(flow("a"), 1.0)
-    with pytest.raises(HeadwayError, match=r"newer Headway \(schema 3, this one knows 2\)\. Use that version"):
+    with pytest.raises(HeadwayError, match=r"newer Headway \(schema 9999, this one knows 3\)\. Use that version"):
         opened(place)
     assert moods(crew_store) == [("a", "fair")]
 
 
 def test_a_migration_that_fails_changes_nothing(place: str, migrations: Path) -> None:
     crew = Crew.on(place, flow("ab", "ab"))
-    (migrations / "0003-moods.sql").write_text(THIRD + "UPDATE nothing SET x = 1;\n")
+    (migrations / "9999-moods.sql").write_text(NEXT + "UPDATE nothing SET x = 1;\n")
     with pytest.raises(HeadwayError, match="nothing"):
         later(place, migrations)
     crew.store.close()

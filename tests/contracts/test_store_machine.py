@@ -37,6 +37,7 @@ class Model:
     attempts: dict[int, int] = field(default_factory=dict)
     off: set[int] = field(default_factory=set)
     told: set[int] = field(default_factory=set)  # leases that are to end
+    late: dict[int, int] = field(default_factory=dict)  # job, a lease that was given back or lost: its end may come
 
     def settle(self) -> None:
         """Milestones whose parents are done are done."""
@@ -57,19 +58,29 @@ class Model:
     def eligible(self) -> list[int]:
         return sorted((job for job in self.open() - self.off if self.ready(job)), key=lambda job: self.ranks[job])
 
-    def finish(self, lease: int, exit_code: int | None) -> None:
+    def finish(self, lease: int, exit_code: int | None) -> bool:
+        """Whether it counts."""
         job = next((job for job, held in self.running.items() if held == lease), None)
         if job is None:
-            return
-        del self.running[job]
+            job = next((job for job in self.eligible() if self.late.get(job) == lease), None)
+        if job is None:
+            return False
+        self.running.pop(job, None)
+        self.late.pop(job, None)
         if exit_code is None:
-            return
+            if lease not in self.told:
+                self.late[job] = lease
+            return True
         self.tries[job] = self.tries.get(job, 0) + 1
         if exit_code and self.tries[job] <= self.retries:
-            return
+            return True
         (self.failed if exit_code else self.done).add(job)
         self.ended.add(job)
         self.settle()
+        return True
+
+    def forget_late(self, jobs: set[int]) -> None:
+        self.late = {job: lease for job, lease in self.late.items() if job not in jobs}
 
     def states(self) -> list[tuple[int, str]]:
         return [(job, self._state(job)) for job in range(len(self.ranks)) if not self.milestone[job]]
@@ -97,15 +108,18 @@ class Model:
             self.off -= work
         elif verb in ("disable", "stop"):
             self.off |= work
+            self.forget_late(work)
             self.told |= {self.running[job] for job in work & set(self.running)} if verb == "stop" else set()
         elif (touched := jobs if verb == "done" else self.following(jobs, only)) & set(self.running):
             return False
         elif verb == "done":
             self.failed -= jobs
+            self.forget_late(jobs)
             self.done |= jobs
             self.ended |= jobs
             self.settle()
         else:
+            self.forget_late(touched)
             self.done -= touched
             self.failed -= touched
             self.ended -= touched
@@ -129,6 +143,8 @@ class Stores(RuleBasedStateMachine):
         self.holder: list[int] = []
         self.now = 0.0
         self.beats = [0.0, 0.0]
+        self.since = [0.0, 0.0]  # in touch without a gap
+        self.lost: set[int] = set()
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -165,8 +181,10 @@ class Stores(RuleBasedStateMachine):
                     PlaceholderId(self.placeholders[at][who]), finished, Room(free, 9), [self.workflow[at]], self.now
                 ).leases
             )
+        counted = set[int]()
         for lease, code in ends:
-            self.model.finish(lease, code)
+            if lease not in counted and self.model.finish(lease, code):
+                counted.add(lease)
         expected = self.model.eligible()[:free]
         for job in expected:
             self.model.attempts[job] = self.model.attempts.get(job, 0) + 1
@@ -176,6 +194,7 @@ class Stores(RuleBasedStateMachine):
             ]
         for alike in zip(*answers, strict=True):
             self.model.running[alike[0].job] = len(self.given)
+            self.model.late.pop(alike[0].job, None)
             self.given.append([lease.id for lease in alike])
             self.holder.append(who)
 
@@ -231,22 +250,28 @@ class Stores(RuleBasedStateMachine):
     @rule(who=st.integers(0, 1))
     def beat(self, who: int) -> None:
         self.now += 1
+        if self.now - self.beats[who] > 40:
+            self.since[who] = self.now
         self.beats[who] = self.now
+        self.lost.discard(who)
         for store, placeholders in zip(self.stores, self.placeholders, strict=True):
             store.beat(placeholders[who], self.now)
 
-    @rule(patience=st.integers(0, 10))
-    def reclaim(self, patience: int) -> None:
-        self.now += 1
-        since = self.now - patience
-        lost = [who for who in range(2) if self.beats[who] < since]
-        jobs = {job for job, lease in self.model.running.items() if self.holder[lease] in lost}
-        for store, workflow in zip(self.stores, self.workflow, strict=True):
-            assert set(store.reclaim(since, self.now)) == {(workflow, job) for job in jobs}
-        for job in jobs:
-            del self.model.running[job]
-        for who in lost:
+    @rule(who=st.integers(0, 1), beats=st.integers(0, 15))
+    def reclaim(self, who: int, beats: int) -> None:
+        for _ in range(beats):
+            self.now += 9
             self.beat(who)
+        other = 1 - who
+        is_lost = self.now - self.beats[other] > 120 and self.now - self.since[who] >= 30 and other not in self.lost
+        jobs = {job for job, lease in self.model.running.items() if is_lost and self.holder[lease] == other}
+        for store, workflow, mine in zip(self.stores, self.workflow, self.placeholders, strict=True):
+            assert set(store.reclaim(mine[who], self.now)) == {(workflow, job) for job in jobs}
+        for job in jobs:
+            lease = self.model.running.pop(job)
+            if lease not in self.model.told:
+                self.model.late[job] = lease
+        self.lost |= {other} if is_lost else set()
 
     @rule()
     def reopen(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 import click
@@ -53,7 +52,7 @@ def command(
     from headway.live.where import found_store
 
     home, database = found_store(store)
-    now = time.time()
+    now = database.clock()
     before = None if older_than is None else now - _age(older_than)
     wanted = frozenset(chosen_run(database, one).workflow for one in workflows)
     wish = Wish(wanted, everything, before, only_logs)

@@ -81,6 +81,8 @@ def run(options: Options) -> int:
 
     home = Home(folder)
     base = server if server is not None else home.database
+    if server is not None:
+        leave_at_once_on_ctrl_c()
     opening = prepared(base, options.sync)
     starter = Starter(home, options.sync, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
@@ -100,7 +102,7 @@ def run(options: Options) -> int:
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
                 *(memory, named, options.place, for_inside(options)),
             ),
-            lambda read: chosen(read, options),
+            *(lambda read: chosen(read, options), say),
         )
     outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else without_secret(server)
@@ -114,6 +116,23 @@ def run(options: Options) -> int:
         for problem in notified(end, options.notify, options.mail):
             print(f"warning: {problem}", file=sys.stderr)
     return outcome.exit_code
+
+
+def leave_at_once_on_ctrl_c() -> None:
+    """A store that does not answer must hold nobody: what it has not committed is as if it had not been asked."""
+    import signal
+
+    def leave(number: int, frame: object) -> None:
+        os.write(2, b"\nheadway: interrupted.\n")
+        os._exit(130)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, leave)
+
+
+def say(text: str) -> None:
+    """A line for the user, before there is a display."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome:
@@ -137,7 +156,8 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
         begun(home, session.number)
     for progress in session.reports(stops, display.say):
         display.show(progress)
-    outcome = session.outcome
+    leave_at_once_on_ctrl_c()
+    outcome = session.ended(display.say)
     display.end(outcome, slots)
     return outcome
 

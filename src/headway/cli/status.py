@@ -58,7 +58,7 @@ def command(
         if as_json:
             print_json(answer(found))
         else:
-            lines = text(found, time.time(), shutil.get_terminal_size().columns, None if show_all else MOST)
+            lines = text(found, store.clock(), shutil.get_terminal_size().columns, None if show_all else MOST)
             if watch:
                 click.clear()
             click.echo("\n".join(lines))

@@ -30,6 +30,7 @@ class Row:
     arrival: int = 0  # when it became eligible, in order
     off: bool = False  # its user has disabled it
     apart: int = 0  # of this run: 2 left out, 4 and nobody waits for it (engine.arrangement)
+    last_lease: LeaseId | None = None  # of an eligible job that was leased before: if that was lost, its end may come
 
     def to(self, state: State) -> None:
         """Moves on; a way that the table does not have is a bug here, not an input to judge."""
@@ -66,7 +67,7 @@ class Rows(Protocol):
     """The rows of the store, as they are inside the transaction."""
 
     def leased(self, lease: LeaseId) -> Row | None:
-        """The job that this lease is for; None if the lease is stale."""
+        """The job that this lease is for, running, or eligible if its placeholder was thought lost; None: stale."""
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
         """A job by its place."""
@@ -92,6 +93,8 @@ class Changes:
     nodes: dict[Key, Node] = field(default_factory=dict)
     ended: list[Finish] = field(default_factory=list)
     refused: list[Finish] = field(default_factory=list)
+    lost: list[LeaseId] = field(default_factory=list)  # leases that are not good any more: their jobs are to end
+    retaken: list[LeaseId] = field(default_factory=list)  # leases that were thought lost, and hold again
     spent: list[Key] = field(default_factory=list)  # jobs whose weak arcs count no second time
     counted: list[Key] = field(default_factory=list)  # jobs whose arcs, weak or not, count no second time
     grown: list[tuple[Key, float]] = field(default_factory=list)  # jobs that want more memory now, by which factor

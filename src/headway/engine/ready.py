@@ -47,6 +47,7 @@ class Room:
     memory: int | None = None  # bytes; None: not counted
     all_memory: int = 0
     named: dict[str, int] = field(default_factory=dict)  # what is left of each named resource
+    is_whole: bool = False  # nothing else runs there: what does not fit now never will
 
     @property
     def most(self) -> int:

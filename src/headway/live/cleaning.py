@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -170,9 +169,9 @@ def _recover(home: Home, store: Store) -> None:
     if lock is None:
         return  # a runner has come; what it runs is not forgotten
     try:
-        placeholder = store.enter(os.uname().nodename, os.getpid(), time.time())
+        placeholder = store.enter(os.uname().nodename, os.getpid(), store.clock())
         mark = f"{store.id}-{home.identity:x}"
         recover(home, store, placeholder, home.remembered(placeholder), mark, Spool(home.spool), Roster(home.roster))
-        store.leave(placeholder, time.time())
+        store.leave(placeholder, store.clock())
     finally:
         os.close(lock)

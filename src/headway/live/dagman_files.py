@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from headway.live.read import write_whole
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt
 from headway.live.store.standing import Standing
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, UnreachableError
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Kind, State, Step
 from headway.model.workflow import Workflow
@@ -66,7 +67,8 @@ class DagmanFiles:
         """Brings the files up to date if it is time; how long until it is time again."""
         now = time.time()
         if now >= self._next_look:
-            self._look(now, ended=False)
+            with contextlib.suppress(UnreachableError):  # the next look catches up
+                self._look(now, ended=False)
             self._next_look = time.time() + max(_PACE, _SHARE * (time.time() - now))
         return max(0.0, self._next_look - time.time())
 

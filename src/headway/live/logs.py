@@ -141,7 +141,7 @@ def follow(home: Home, store: Store, run: Run, job: JobId, write: Write, talk: T
             return last
         if not waited and state is not State.RUNNING:
             waited = True
-            served = is_served(home, store, time.time())
+            served = is_served(home, store, store.clock())
             talk(f"{_WAITS[state]}{'' if served else '; nothing runs here just now, headway run goes on with it'}.")
         time.sleep(PACE)
 

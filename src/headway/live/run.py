@@ -44,6 +44,7 @@ class Line:
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         self._heard = b""
+        self._trouble = ""  # what the runner waits for
 
     @classmethod
     def to(cls, home: Home, patience: float) -> Line | None:
@@ -83,11 +84,14 @@ class Line:
             while stops.news():
                 if not tell or stops.count > 2:
                     raise KeyboardInterrupt
+                if self._trouble:  # nobody knows for how long; the runner goes on without us, and begins nothing new
+                    raise KeyboardInterrupt
                 self.say({"stop": "gently" if stops.count == 1 else "now"})
                 yield Progress(stops=stops.count)
             if self._line.fileno() not in ready:
                 continue
             for said in self._news():
+                self._trouble = said["trouble"]
                 yield Progress(**said)
                 if said["ended"]:
                     return

@@ -185,7 +185,7 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
         if store.group(workflow.id, name) is not None:
             raise NotFoundError(f"{shown(name)} is a group, not a job.", f"headway status {name} shows its jobs.")
         raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
-    now = time.time()
+    now = store.clock()
     facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
     if (
         facts.state is State.RUNNING

@@ -7,17 +7,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headway.engine.edited import REFUSE
 from headway.live.choice import Choice, Tally, tally
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.outage import waited_out
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
 from headway.live.store import AnyStore, WorkingStore
 from headway.live.submit import source_of, submitted, unheeded
+from headway.model.flatten import Flat
+from headway.model.messages import WorkflowId
 from headway.model.record import field, record
 from headway.model.workflow import Workflow
+
+if TYPE_CHECKING:
+    from headway.live.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
 
@@ -69,10 +75,12 @@ class Session:
         arguments: Sequence[str],
         wish: Wish,
         choose: Callable[[Workflow], Choice],
+        tell: Callable[[str], None],
     ) -> None:
         self.begun = time.time()
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._whole = whole
+        self._files: DagmanFiles | None = None
         if wish.place is not None:
             from headway.live.sub_dag import sub_dag
 
@@ -87,17 +95,22 @@ class Session:
         if workflow.format == "dagman":
             self.warnings += unheeded(workflow)
         choice = choose(workflow)
-        self.number, self._flat = submitted(
-            *(home, store, workflow, arguments, wish.order, wish.fresh, self.begun),
-            choose=choice.settler(store),
-            edited=wish.edited,
-            whole=whole,
-            named=wish.named,
-        )
+
+        def submit() -> tuple[WorkflowId, Flat]:
+            return submitted(
+                *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
+                choose=choice.settler(store),
+                edited=wish.edited,
+                whole=whole,
+                named=wish.named,
+            )
+
+        # A second try at something new could be a second one of it.
+        self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
         if wish.retry:
-            store.retry_failed(self.number)
-        store.resume(self.number)
-        self.before = tally(store, self.number)
+            waited_out(lambda: store.retry_failed(self.number), tell)
+        waited_out(lambda: store.resume(self.number), tell)
+        self.before = waited_out(lambda: tally(store, self.number), tell)
         self.total = self.before.done + self.before.failed + self.before.skipped
 
     def _rescue(self, workflow: Workflow) -> Path | None:
@@ -139,10 +152,17 @@ class Session:
         if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
             from headway.live.dagman_files import DagmanFiles
 
-            files = DagmanFiles(self._workflow, self._whole(), self.number, warn)
+            files = waited_out(lambda: DagmanFiles(self._workflow, self._whole(), self.number, warn), warn)
         yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
         if files is not None:
-            files.end(self.outcome.exit_code)
+            self._files = files
+
+    def ended(self, warn: Callable[[str], None]) -> Outcome:
+        """How it ended; the files that a DAGMan file asks for are brought up to date for the last time."""
+        outcome, files = waited_out(lambda: self.outcome, warn), self._files
+        if files is not None:
+            waited_out(lambda: files.end(outcome.exit_code), warn)
+        return outcome
 
     def _bounds(self) -> Bounds:
         """What no run of these jobs can beat. A node's scripts and processes are steps of its path."""

@@ -13,6 +13,7 @@ from headway.engine.edited import REFUSE, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
+from headway.live.store.shared import AlreadySubmittedError
 from headway.live.store.sub_dags import is_sub_dag
 from headway.live.store.submission import Outside, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
@@ -53,20 +54,28 @@ def submitted(
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
     check_resources(flat, named or {})
     with home.submitting():
-        earlier = None if fresh else store.latest(submission.source)
-        if earlier is None:
+        while True:
+            latest = store.latest(submission.source)
+            if latest is not None and latest[1] == submission.digest and not fresh:
+                number = latest[0]
+                break
+            before, off = WorkflowId(0) if latest is None else latest[0], frozenset[str]()
+            new, new_flat = submission, flat
+            if latest is not None and not fresh:
+                done = carried_over(store, before, workflow, arguments, submission, flat, edited)
+                new, new_flat = submission_of(workflow, arguments, order_name, done, times)
+                off = disabled(store, before)
             here("submit.before")
-            number = store.add(submission, now)
+            try:
+                number = store.add(new, now, before)
+            except AlreadySubmittedError:  # by a run on another host, or one that spells the store otherwise
+                continue
             here("submit.after")
-        else:
-            number, digest = earlier
-            if digest != submission.digest:
-                done = carried_over(store, number, workflow, arguments, submission, flat, edited)
-                submission, flat = submission_of(workflow, arguments, order_name, done, times)
-                off, number = disabled(store, number), store.add(submission, now)
-                if off and whole is not None:
-                    places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]
-                    whole().steer("disable", number, places)
+            flat = new_flat
+            if off and whole is not None:
+                places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]
+                whole().steer("disable", number, places)
+            break
         if choose is not None:
             choose(number, flat)
     return number, flat

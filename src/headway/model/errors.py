@@ -37,6 +37,10 @@ class HeadwayError(Exception):
         super().__init__(f"{what} {fix}" if fix else what)
 
 
+class UnreachableError(HeadwayError):
+    """The store's server does not answer just now. What was done stays done, and the same call may work later."""
+
+
 class UsageError(HeadwayError):
     """The call itself is wrong."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NewType
 
-from headway.model.record import field, record
+from headway.model.record import field, mutable, record
 
 Seconds = float
 JobId = NewType("JobId", int)  # a node's place in its workflow
 WorkflowId = NewType("WorkflowId", int)
 LeaseId = NewType("LeaseId", int)  # one attempt at one job, never used again: a stale one fits nothing
 PlaceholderId = NewType("PlaceholderId", int)
+PATIENCE: Seconds = 120.0  # of silence, after which a placeholder's jobs may be run again, unless it says otherwise
 
 
 @record
@@ -45,11 +46,15 @@ class Lease:
     kind: int = 0  # model.states.Kind
 
 
-@record
+@mutable
 class Answer:
-    """What a placeholder hears when it has told how its attempts ended."""
+    """What a placeholder hears when it has told how its attempts ended. Times are durations: clocks differ."""
 
     leases: list[Lease]  # jobs to run
-    wake: Seconds | None = None  # when there may be more, though nothing happens until then
+    wake: Seconds | None = None  # seconds after which there may be more, though nothing happens until then
     stops: tuple[LeaseId, ...] = ()  # attempts that are to end
     done: dict[WorkflowId, int] = field(default_factory=dict)  # how many jobs of each workflow are done thereby
+    over: tuple[WorkflowId, ...] = ()  # nothing of these runs or could run anywhere
+    stuck: tuple[WorkflowId, ...] = ()  # nothing of these runs anywhere, and what could was not given to this one
+    contended: bool = False  # there are eligible jobs that were not given: ask again soon
+    lost: tuple[LeaseId, ...] = ()  # leases that are not good any more: their jobs are to end before others begin

@@ -45,7 +45,7 @@ TRANSITIONS: dict[tuple[State, State], str] = {
     (State.WAITING, State.ELIGIBLE): "the last parent is done",
     (State.WAITING, State.DISABLED): "the last parent is done, and it is disabled",
     (State.WAITING, State.DONE): "a milestone's last parent is done, or its user says so",
-    (State.ELIGIBLE, State.RUNNING): "a placeholder takes it",
+    (State.ELIGIBLE, State.RUNNING): "a placeholder takes it, or one that was thought lost still has it",
     (State.ELIGIBLE, State.DISABLED): "its user disables it",
     (State.ELIGIBLE, State.WAITING): "a process whose node is over, or its parent is done anew",
     (State.ELIGIBLE, State.DONE): "its user says so",

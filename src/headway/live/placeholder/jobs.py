@@ -30,8 +30,10 @@ _MARK = MARK.encode()
 STOPPED = "stopped"  # by its user: it runs again another time
 CALLED_OFF = "called off"  # by the rules of its workflow, or by its user
 OVER = "over"  # a service whose workflow has ended
-_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0}  # and how such a job is said to have ended
-_BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
+LOST = "lost"  # to another placeholder, which has its lease now
+# How a job that was told to end is said to have ended.
+_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0, LOST: None}
+BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -197,7 +199,7 @@ class Jobs:
             job.reason = STOPPED
         if job.reason:
             code = _MEANT.get(job.reason, code or -signal.SIGTERM)
-        if code != 0 and job.before is not None:
+        if code != 0 and job.before is not None and job.reason != LOST:
             again = code is not None and not job.lease.final
             if not again or job.lease.kind == Kind.JOB:  # a node's POST script may yet say that all is well
                 remove_halves(job.before, again)
@@ -241,11 +243,11 @@ class Jobs:
         """The marks of jobs that are to begin nothing new."""
         return {mark(self._store, job.lease.id) for job in self.running.values() if job.halted}
 
-    def end(self, leases: Collection[LeaseId]) -> None:
+    def end(self, leases: Collection[LeaseId], reason: str = CALLED_OFF) -> None:
         """Ends attempts that their store wants ended."""
         for handle, job in self.running.items():
             if job.lease.id in leases:
-                self._end(handle, job, CALLED_OFF)
+                self._end(handle, job, reason)
 
     def names(self, workflow: WorkflowId) -> list[str]:
         """A few of the jobs of a workflow that run, the longest first."""
@@ -254,12 +256,12 @@ class Jobs:
 
     def beside(self, workflow: WorkflowId) -> int:
         """How many services of a workflow run."""
-        return sum(job.lease.workflow == workflow and job.lease.kind in _BESIDE for job in self.running.values())
+        return sum(job.lease.workflow == workflow and job.lease.kind in BESIDE for job in self.running.values())
 
     def dismiss(self, workflow: WorkflowId) -> None:
         """Ends the services of a workflow that has ended."""
         for handle, job in self.running.items():
-            if job.lease.workflow == workflow and job.lease.kind in _BESIDE:
+            if job.lease.workflow == workflow and job.lease.kind in BESIDE:
                 self._end(handle, job, OVER)
 
     def _end(self, handle: int, job: Running, reason: str) -> None:

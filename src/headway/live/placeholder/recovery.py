@@ -14,6 +14,7 @@ from headway.live.placeholder.halves import remove_later
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
+from headway.live.placeholder.supply import by_another_clock
 from headway.live.spec import Spec
 from headway.model.messages import Finish, LeaseId, PlaceholderId
 
@@ -35,7 +36,9 @@ def recover(
     Whoever has the lock is the only runner here, so every lease of a store of our own is a dead one's. In one that is
     shared, these are the leases of the placeholders that ran here before.
     """
-    store.exchange(placeholder, list(spool.replay()), Room(0, 0), (), time.time())
+    ahead = store.clock() - time.time() if store.is_shared else 0.0
+    spooled = [by_another_clock(finish, ahead) for finish in spool.replay()]
+    store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
     here("recover.after-replay")
     spool.settled(idle=True)
     leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
@@ -43,7 +46,7 @@ def recover(
         logs = os.path.realpath(home.logs) + "/"
         Search(mark, set(leases), (logs,), roster.left()).end_all()
         _remove_halves(store, leases)
-        now = time.time()
+        now = store.clock()
         lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
         here("recover.before-requeue")
         store.exchange(placeholder, lost, Room(0, 0), (), now)

@@ -17,25 +17,24 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from headway.engine.silence import BEATS, GAP
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
+from headway.live.placeholder.jobs import CALLED_OFF, LOST, Ended, Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.supply import Supply
+from headway.live.placeholder.supply import Supply, since_boot
 from headway.model.errors import HeadwayError
-from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
-from headway.model.states import Kind
+from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
-BEAT = 10.0
-SILENCE = 120.0  # seconds without a sign of life after which another placeholder's jobs may be run again
+SILENCE = "HEADWAY_SILENCE"  # seconds without a sign of life after which jobs may be given to others
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
@@ -61,18 +60,29 @@ class Runner:
 
     def run(self) -> None:
         """Recovers, serves, and leaves when nobody needs it."""
-        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), time.time())
+        self.patience = patience()
+        self.beat = self.patience / BEATS
+        self.store.listen()
+        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), self.patience)
         before = self.home.remembered(self.placeholder)
         recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
         self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
-        self.supply = Supply(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting)
+        self.supply = Supply(
+            *(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting, self.beat)
+        )
+        self.ending: set[LeaseId] = set()  # leases that are lost, whose jobs have not ended yet
+        self.ear = -1  # the handle that tells when the store has news
+        self.keep_listening()
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
             well: list[Ended] = []
-            for handle, mask in self.poll.poll(self.timeout(), AT_ONCE):
+            events = self.poll.poll(self.timeout(), AT_ONCE)
+            if self.store.is_shared:
+                self.notice_absence()
+            for handle, mask in events:
                 if handle in self.jobs.running:
                     well += self.reap(handle)
                     continue
@@ -81,6 +91,8 @@ class Runner:
                     self.attend(handle, mask)
                 elif handle == self.desk.door:
                     self.welcome()
+                elif handle == self.ear:
+                    self.hear()
                 else:
                     self.give_up()
             for ended in well:
@@ -138,9 +150,8 @@ class Runner:
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
-        self.supply.dry = False
-        with contextlib.suppress(HeadwayError):
-            self.end([lease for lease, _ in self.store.told(self.placeholder)])
+        self.supply.stir()
+        self.supply.calls_roll = True
 
     def end(self, leases: Collection[LeaseId]) -> None:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
@@ -148,6 +159,13 @@ class Runner:
             return
         self.jobs.end(leases)
         self.supply.put_back(CALLED_OFF, leases)
+        self.nesting.stop_inside(leases)
+
+    def lose(self, leases: Collection[LeaseId]) -> None:
+        """Others have these leases now: their jobs here end before anything else begins."""
+        self.supply.drop(leases)
+        self.ending |= {job.lease.id for job in self.jobs.running.values() if job.lease.id in leases}
+        self.jobs.end(leases, LOST)
         self.nesting.stop_inside(leases)
 
     def give_up(self) -> None:
@@ -190,19 +208,11 @@ class Runner:
             return False
         if running and running > self.jobs.beside(client.workflow):
             return False
-        if client.wants_more and self.supply.trouble:
-            return False
-        if client.wants_more and not self.is_stuck() and self.store.is_under_way(client.workflow):
+        if client.wants_more and (self.supply.trouble or client.workflow not in self.supply.over):
             return False
         if running:
             self.jobs.dismiss(client.workflow)  # services end with what they serve
         return not running
-
-    def is_stuck(self) -> bool:
-        """Whether nothing runs and the store has nothing for us: what there is left is disabled, or may never run."""
-        if not self.supply.dry or self.supply.wake or self.supply.at_hand:
-            return False
-        return all(job.lease.kind == Kind.SERVICE for job in self.jobs.running.values())
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -219,6 +229,9 @@ class Runner:
         finish, lease = self.jobs.settled(ended), ended.job.lease
         if lease.id in self.nesting.lent:
             self.reckon()
+        if lease.id in self.ending:  # it is another placeholder's now: how it ended here is nobody's business
+            self.ending.discard(lease.id)
+            return
         self.finish(finish, lease)
 
     def finish(self, finish: Finish, lease: Lease) -> None:
@@ -234,7 +247,7 @@ class Runner:
     def fill(self) -> None:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
         at_hand = self.supply.at_hand
-        while at_hand and not self.supply.trouble:
+        while at_hand and not (self.supply.trouble or self.supply.was_away or self.ending):
             lease, busy = at_hand[0], self.nesting.busy()
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
@@ -255,26 +268,56 @@ class Runner:
     def turn(self) -> None:
         """Fills free slots from what is at hand, and sees the store where there is something to say or to get."""
         self.jobs.sweep()
+        is_time = time.monotonic() - self.last_beat > self.beat
+        if is_time:
+            self.last_beat = time.monotonic()
+            self.look()
         try:
             self.fill()
             while self.supply.is_due():
                 self.exchange()
                 self.fill()
+            if is_time and self.store.is_shared:
+                self.store.reclaim(self.placeholder, self.store.clock())
             self.report()
         except HeadwayError as error:
             self.supply.worry(str(error))
-        now = time.monotonic()
-        if now - self.last_beat > BEAT:
-            self.last_beat = now
-            with contextlib.suppress(HeadwayError):
-                self.store.beat(self.placeholder, time.time())
-                if self.store.is_shared:
-                    self.store.reclaim(time.time() - SILENCE, time.time())
-            self.look()
+        if self.store.is_shared:
+            self.keep_listening()
+
+    def keep_listening(self) -> None:
+        """Waits for the store's news too: on a new connection, if the last one broke."""
+        if self.supply.trouble:
+            self.ear = -1
+        if self.ear < 0 <= self.store.fileno():
+            self.ear = self.store.fileno()
+            with contextlib.suppress(FileExistsError):
+                self.poll.register(self.ear, select.EPOLLIN)
+
+    def hear(self) -> None:
+        """Other placeholders, or people, have changed workflows."""
+        try:
+            news = self.store.heard()
+        except HeadwayError as error:
+            self.ear = -1
+            self.supply.worry(str(error))
+            return
+        for workflow, stops in news.items():
+            self.supply.stir(workflow)
+            self.supply.calls_roll = self.supply.calls_roll or stops
+
+    def notice_absence(self) -> None:
+        """This process was stopped, or the store away, for so long that others may have our leases by now."""
+        if since_boot() - self.supply.contact > self.patience / GAP and (self.jobs.running or self.supply.at_hand):
+            self.supply.was_away = self.supply.calls_roll = True
 
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
         answer = self.supply.exchange()
+        if answer.lost:
+            self.lose(answer.lost)
+        if self.store.is_shared:
+            self.hear()
         self.jobs.forget_place()
         if answer.done:
             for client in self.desk.clients.values():
@@ -303,7 +346,7 @@ class Runner:
             times.append(alarm)
         times += self.supply.times()
         if self.jobs.running or self.desk.clients:
-            times.append(self.last_beat + BEAT + 0.1)
+            times.append(self.last_beat + self.beat + 0.01)
         if deadline:
             times.append(deadline)
         return min(times, default=math.inf)
@@ -313,7 +356,7 @@ class Runner:
         if not self.desk.closed():
             return False
         with contextlib.suppress(HeadwayError):
-            self.store.leave(self.placeholder, time.time())
+            self.store.leave(self.placeholder, self.store.clock())
         here("leave.left")
         self.spool.settled(idle=True)
         return True
@@ -323,3 +366,10 @@ def most_files() -> int:
     """How many files this process may have open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return soft if soft != resource.RLIM_INFINITY else 1 << 20
+
+
+def patience() -> Seconds:
+    """How long this placeholder may be silent before its jobs are given to others."""
+    with contextlib.suppress(ValueError):
+        return min(max(float(os.environ.get(SILENCE, PATIENCE)), 0.1), 86400.0)
+    return PATIENCE

@@ -10,17 +10,19 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import Jobs
+from headway.live.placeholder.jobs import BESIDE, LOST, Jobs
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.spool import Spool
-from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId
+from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.record import replace
+from headway.model.states import Kind
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
@@ -30,6 +32,8 @@ SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
 AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
 SEEN = 8  # jobs after which that can be told
 AGAIN = 1.0  # seconds after which something that did not work is tried again
+CONTENDED = 0.05  # seconds after which jobs that others may just be taking are asked for again, then twice as many
+TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
 
 
 class Supply:
@@ -44,6 +48,7 @@ class Supply:
         jobs: Jobs,
         desk: Desk,
         nesting: Nesting,
+        beat: Seconds,
     ) -> None:
         self._home, self._store, self._placeholder, self._spool = home, store, placeholder, spool
         self._jobs, self._desk, self._nesting = jobs, desk, nesting
@@ -53,7 +58,13 @@ class Supply:
         self.dry = False  # the store had nothing for us
         self.trouble = self._said = ""  # why nothing can be written or started just now
         self._again = 0.0  # when that is tried again
+        self._beat = beat
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
+        self.over: set[WorkflowId] = set()  # workflows of which nothing runs or will run anywhere
+        self.calls_roll = False  # the next exchange says what we hold, and hears what of it is lost or to end
+        self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
+        self.contact = since_boot()  # when the store last answered
+        self._contended = 0  # how often in a row there were eligible jobs, and none for us
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     # --- ends ------------------------------------------------------------------------------------------------------
@@ -75,9 +86,22 @@ class Supply:
             self.at_hand.remove(lease)
             self.finished.append(Finish(lease.id, None, ended=time.time(), reason=reason))
 
+    def drop(self, leases: Collection[LeaseId]) -> None:
+        """Leases at hand that are lost; nobody is told."""
+        for lease in [lease for lease in self.at_hand if lease.id in leases]:
+            self.at_hand.remove(lease)
+
+    def stir(self, workflow: WorkflowId | None = None) -> None:
+        """Something may have changed in the store, or in one of its workflows."""
+        self.dry, self.wake, self._contended = False, 0.0, 0
+        if workflow is None:
+            self.over.clear()
+        else:
+            self.over.discard(workflow)
+
     def reckon(self) -> None:
         """Who wants what may have changed: leases that nobody wants any more go back, and there may be others."""
-        self.dry = False
+        self.stir()
         wanted = self._desk.wanted
         self.put_back("given back", {lease.id for lease in self.at_hand if lease.workflow not in wanted})
 
@@ -87,13 +111,25 @@ class Supply:
         """Whether there is something to say to the store, or to get from it."""
         if self.trouble:
             return time.monotonic() >= self._again
-        if self.wake and time.time() >= self.wake:
+        if self.calls_roll:
+            return True
+        if self.wake and time.monotonic() >= self.wake:
             self.wake = 0.0
             self.dry = False
         is_full = self._nesting.busy() >= self._desk.slots
         if self.finished:
             return not (self.at_hand and is_full) or time.monotonic() - self._since >= PATIENCE
-        return bool(self._desk.wanted) and not self.dry and not self.at_hand and not is_full
+        if not self._desk.wanted or self.dry or self.at_hand:
+            return False
+        return not is_full or bool(self._idle())
+
+    def _idle(self) -> list[WorkflowId]:
+        """Workflows that are wanted and have nothing here that runs or is at hand, services left out."""
+        there = [job.lease for job in self._jobs.running.values() if job.lease.kind not in BESIDE]
+        if not there and not self.at_hand:
+            return self._desk.wanted
+        busy = {lease.workflow for lease in (*there, *self.at_hand)}
+        return [workflow for workflow in self._desk.wanted if workflow not in busy]
 
     def times(self) -> Iterator[float]:
         """When there is something to see to."""
@@ -102,25 +138,61 @@ class Supply:
         elif self.finished:
             yield self._since + PATIENCE
         if self.wake and self._desk.wanted and not self.trouble:
-            yield time.monotonic() + max(0.0, self.wake - time.time())
+            yield self.wake
 
     def exchange(self) -> Answer:
         """One transaction: ends go in, leases come out."""
         here("exchange.before")
-        if self.trouble:
-            self.finished += self._strays()
-        room = self._room()
-        most = room.most
-        answer = self._store.exchange(self._placeholder, self.finished, room, self._desk.wanted, time.time())
+        holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
+        idle, room = self._idle(), self._room()
+        if self.was_away:
+            room = Room(0, room.slots)  # what is lost ends first
+        most, asked = room.most, since_boot()
+        answer = self._store.exchange(
+            self._placeholder, self._told(), room, self._desk.wanted, self._store.clock(), idle, holds
+        )
         here("exchange.after")
+        self.contact = since_boot()
+        # A sign of life that took long is an old one: give another.
+        self.calls_roll = holds is not None and self.contact - asked > self._beat
+        if holds is not None:
+            self.was_away = False
         self.finished = []
         self.trouble = ""
         self._spool.settled()
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
         self.dry = not answer.leases or (len(answer.leases) < most and not self._store.is_shared)
-        self.wake = answer.wake or 0.0
+        self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
+        self._conclude(answer, idle)
         return answer
+
+    def _held(self) -> list[LeaseId]:
+        """All leases that we have, but for those that are lost already."""
+        running = [job.lease.id for job in self._jobs.running.values() if job.reason != LOST]
+        return [*running, *(lease.id for lease in self.at_hand)]
+
+    def _told(self) -> list[Finish]:
+        """Ends as the store is told of them: by its own clock."""
+        if not self._store.is_shared:
+            return self.finished
+        ahead = self._store.clock() - time.time()
+        return [by_another_clock(finish, ahead) for finish in self.finished]
+
+    def _conclude(self, answer: Answer, idle: Sequence[WorkflowId]) -> None:
+        """Takes in which workflows are over, and when to ask again for jobs that others may be taking just now."""
+        self.over.difference_update(idle)
+        self.over.update(answer.over)
+        if not self._store.is_shared:
+            self.over.update(answer.stuck)
+        elif answer.contended and not answer.leases:
+            self._contended += 1
+            if self._contended > TRIES:
+                self.over.update(answer.stuck)
+            again = time.monotonic() + min(CONTENDED * 2 ** (self._contended - 1), self._beat)
+            self.wake = min(self.wake or again, again)
+        else:
+            self._contended = 0
 
     def _room(self) -> Room:
         """What there is room for beside what runs and what is at hand."""
@@ -135,14 +207,8 @@ class Supply:
             for lease in [*(job.lease for job in jobs.running.values()), *self.at_hand]:
                 for name, count in lease.named:
                     named[name] = named.get(name, 0) - count
-        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named)
-
-    def _strays(self) -> list[Finish]:
-        """Leases that an exchange got though it seemed to have failed: given back."""
-        known = {lease.id for lease in self.at_hand} | {finish.lease for finish in self.finished}
-        known |= {job.lease.id for job in self._jobs.running.values()}
-        held, now = self._store.held(self._placeholder), time.time()
-        return [Finish(lease, None, ended=now, reason="given back") for lease in held if lease not in known]
+        is_whole = not self.at_hand and all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
+        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
 
     def worry(self, trouble: str) -> None:
         """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""
@@ -151,4 +217,16 @@ class Supply:
             with contextlib.suppress(OSError):  # what has no room here may have none there either
                 print(f"headway: {trouble}", file=sys.stderr, flush=True)
         self.trouble = trouble
-        self._again = time.monotonic() + AGAIN
+        self._again = time.monotonic() + min(AGAIN, self._beat)
+
+
+def since_boot() -> Seconds:
+    """A clock that nobody sets, and that goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def by_another_clock(finish: Finish, ahead: Seconds) -> Finish:
+    """An end as told by a clock that is ahead of this host's; times that are not known stay so."""
+    return replace(
+        finish, started=finish.started and finish.started + ahead, ended=finish.ended and finish.ended + ahead
+    )

@@ -43,6 +43,7 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
                 store._run("reset_node", workflow=workflow, job=job)
                 store._run("forget_job_doubts", workflow=workflow, job=job)
                 store._run("unspend", workflow=workflow, parent=job)
+        store._news(workflow)
 
 
 def _waits(store: Shared, workflow: WorkflowId, flat: Flat) -> Waits:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from headway.engine.outlook import Outlook
 from headway.engine.progress import Changes, Node
 from headway.engine.ready import Candidate, Lane, Room
 from headway.live.store.shared import Shared, node
 from headway.live.store.words import kept, said
-from headway.model.messages import Answer, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.record import field, mutable, record
 from headway.model.states import COUNTED, Kind, State, Step
 
@@ -66,6 +67,8 @@ def _taken(found: Sequence[Any], cores: int, named: tuple[tuple[str, int], ...] 
 class Claims(Shared):
     """The part of an exchange that gives jobs out."""
 
+    is_shared = False
+
     def __init__(self) -> None:
         self._known: dict[WorkflowId, Traits] = {}
 
@@ -87,6 +90,42 @@ class Claims(Shared):
             traits = self._known[workflow] = Traits(bool(special), final, lanes)
         return traits
 
+    def _answer(
+        self,
+        placeholder: PlaceholderId,
+        finished: Sequence[Finish],
+        room: Room,
+        workflows: Sequence[WorkflowId],
+        now: Seconds,
+        idle: Sequence[WorkflowId],
+        holds: Collection[LeaseId] | None,
+    ) -> Answer:
+        """An exchange, inside its transaction."""
+        if holds is not None:
+            self._beat(placeholder, now)
+            finished = [*finished, *self._strays(placeholder, finished, holds, now)]
+        changes = self._finish(finished, now, holds or ()) if finished or holds else None
+        answer = self._given(placeholder, room, workflows, changes, now, idle)
+        if changes is not None and self.is_shared:
+            self._spread(changes, answer.leases)
+        if holds is not None:
+            answer.stops += tuple(lease for lease, _ in self.told(placeholder) if lease not in answer.stops)
+        return answer
+
+    def _spread(self, changes: Changes, leases: Sequence[Lease]) -> None:
+        """Lets others know of what they may wait for: jobs that this exchange left to them, or the end of it all."""
+        left: dict[WorkflowId, int] = {}
+        for row in changes.rows.values():
+            left[row.workflow] = left.get(row.workflow, 0) + (row.state is State.ELIGIBLE)
+        given = dict.fromkeys(left, 0)
+        for lease in leases:
+            given[lease.workflow] = given.get(lease.workflow, 0) + 1
+        for workflow, count in left.items():
+            if self._traits(workflow).special:  # throttles, nodes and stops: any end may concern anybody
+                self._news(workflow, stops=bool(changes.stops))
+            elif count > given[workflow] or not (given[workflow] or self._run("is_running", workflow=workflow)):
+                self._news(workflow)
+
     def _given(
         self,
         placeholder: PlaceholderId,
@@ -94,8 +133,10 @@ class Claims(Shared):
         workflows: Sequence[WorkflowId],
         changes: Changes | None,
         now: Seconds,
+        idle: Sequence[WorkflowId] = (),
     ) -> Answer:
         """The answer of an exchange, once what has ended is written."""
+        is_whole = room.is_whole
         leases: list[Lease] = []
         wake: Seconds | None = None
         for workflow in workflows:
@@ -113,13 +154,31 @@ class Claims(Shared):
             leases += more
             if due is not None:
                 wake = due if wake is None else min(wake, due)
+        answer = Answer(leases, None if wake is None else max(0.0, wake - now))
+        if idle:
+            self._look_ahead(answer, idle, is_whole)
         if changes is None:
-            return Answer(leases, wake)
+            return answer
         done: dict[WorkflowId, int] = {}
         for row in changes.rows.values():
             if row.state is State.DONE and row.kind in COUNTED:
                 done[row.workflow] = done.get(row.workflow, 0) + 1
-        return Answer(leases, wake, tuple(changes.stops), done)
+        answer.stops, answer.done, answer.lost = tuple(changes.stops), done, tuple(changes.lost)
+        return answer
+
+    def _look_ahead(self, answer: Answer, idle: Sequence[WorkflowId], is_whole: bool) -> None:
+        """Says of workflows that a placeholder has nothing of whether anything is to come."""
+        given = {lease.workflow for lease in answer.leases}
+        for workflow in idle:
+            if workflow in given:
+                continue
+            found = self._run("outlook", workflow=workflow)
+            outlook = Outlook(*map(bool, found[0])) if found else Outlook(False, False, False, False, False)
+            if outlook.is_over:
+                answer.over += (workflow,)
+            elif outlook.is_stuck(is_whole):
+                answer.stuck += (workflow,)
+            answer.contended = answer.contended or outlook.eligible
 
     def _special(
         self, placeholder: PlaceholderId, room: Room, workflow: WorkflowId, traits: Traits, now: Seconds
@@ -241,8 +300,8 @@ class Claims(Shared):
 
     def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
         """Attempts of a placeholder that are to end, and why."""
-        found = self._run("told_to_stop", placeholder=placeholder)
-        return [(LeaseId(lease), said(reason)) for lease, reason in found]
+        found = self._run("held", placeholder=placeholder)
+        return [(LeaseId(lease), said(reason)) for lease, reason in found if reason is not None]
 
     def resume(self, workflow: WorkflowId) -> None:
         """A workflow is run again: what ended it early does not count any more."""
@@ -252,6 +311,7 @@ class Claims(Shared):
                 self._run("reset_final_node", workflow=workflow)
                 self._run("reset_final", workflow=workflow)
                 self._run("reset_services", workflow=workflow)
+                self._news(workflow)
 
     def returned(self, workflow: WorkflowId) -> int | None:
         """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""

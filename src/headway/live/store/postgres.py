@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,13 +12,14 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.store import migration
 from headway.live.store.claims import Claims, Taken
-from headway.live.store.postgres_server import connected, explained, migrated
+from headway.live.store.postgres_news import CHANNEL, Heard
+from headway.live.store.postgres_server import connected, explained, migrated, once, server_time, since_boot, user
 from headway.live.store.shared import row
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
 from headway.live.store.words import kept
 from headway.model.errors import HeadwayError
-from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -40,42 +41,84 @@ class PostgresStore(Claims):
         super().__init__()
         self._url = url
         self._migrations = migrations
+        self._told: set[tuple[WorkflowId, bool]] = set()  # what others are to know of this transaction
+        self._heard = Heard()
         self._db = connected(url)
         self.id = migrated(self._db, migrations)
+        self._ahead = server_time(self._db)
+        self.owner = user()
 
     def close(self) -> None:
         self._db.close()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
+        self._reconnect()
+        self._told.clear()
+        with explained(), self._db.transaction():
+            yield
+            for workflow, stops in self._told:
+                self._db.execute("SELECT pg_notify(%s, %s)", (CHANNEL, f"{workflow}{'!' * stops}"), prepare=True)
+
+    def _reconnect(self) -> None:
         if self._db.closed:
             self._db = connected(self._url)
             migrated(self._db, self._migrations)
-        with explained(), self._db.transaction():
-            yield
+            self._ahead = server_time(self._db)
+            if self._heard.is_listening:
+                self._heard.listen(self._db)
+
+    # --- what other connections do ---------------------------------------------------------------------------------
+
+    def clock(self) -> Seconds:
+        """The time by the server's clock; a host's own may be wrong."""
+        return since_boot() + self._ahead
+
+    def _beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        self._ahead = server_time(self._db)
+        super()._beat(placeholder, now)
+
+    def _news(self, workflow: WorkflowId, stops: bool = False) -> None:
+        self._told.add((workflow, stops))
+
+    def listen(self) -> None:
+        """From now on this connection hears what others change."""
+        with explained():
+            self._heard.listen(self._db)
+
+    def fileno(self) -> int:
+        """What to wait for: it is ready to be read when there is something to hear. -1: the connection is broken."""
+        return -1 if self._db.closed else self._db.fileno()
+
+    def heard(self) -> dict[WorkflowId, bool]:
+        """The workflows that others have changed since this was last asked; True: attempts may have to end."""
+        if not self._db.closed:
+            with explained():
+                self._heard.take_in(self._db)
+        return self._heard.news()
 
     def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
-        if self._db.closed:
-            self._db = connected(self._url)
+        self._reconnect()
         with explained():
             cursor = self._db.execute(_text(name), cast(Mapping[str, Any], values), prepare=True)
             return cursor.fetchall() if cursor.description is not None else []
 
     def shrink(self) -> None:
         """Gives back the room of what was forgotten, for others to use."""
-        if self._db.closed:
-            self._db = connected(self._url)
+        self._reconnect()
         with explained():
             self._db.execute("VACUUM jobs, specs, arcs, nodes, attempts, events, placeholders")
 
     # --- progress --------------------------------------------------------------------------------------------------
 
-    def add(self, submission: Submission, now: Seconds) -> WorkflowId:
-        """Takes a workflow in, whole or not at all."""
+    def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
+        """Takes a workflow in, whole or not at all. Of two that bring the same file at once one is refused."""
         new = submission
-        with self._transaction():
+        with once(), self._transaction():
             ((number,),) = self._run(
                 "add_workflow",
+                owner=kept(self.owner),
+                follows=self._follows(new.source, follows),
                 name=kept(new.name),
                 source=kept(new.source),
                 directory=kept(new.directory),
@@ -103,12 +146,13 @@ class PostgresStore(Claims):
         """Failed jobs become eligible again, with all their retries; how many."""
         with self._transaction():
             self._run("retry_nodes", workflow=workflow)
+            self._news(workflow)
             return self._db.execute(_text("retry_failed"), {"workflow": workflow}).rowcount
 
-    def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
+    def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""
         with self._transaction():
-            return PlaceholderId(self._run("enter", host=kept(host), pid=pid, now=now)[0][0])
+            return PlaceholderId(self._run("enter", host=kept(host), pid=pid, now=now, patience=patience)[0][0])
 
     def exchange(
         self,
@@ -117,12 +161,13 @@ class PostgresStore(Claims):
         room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
+        idle: Sequence[WorkflowId] = (),
+        holds: Collection[LeaseId] | None = None,
     ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
         while True:
             with contextlib.suppress(_MovedError), self._transaction():
-                changes = self._finish(finished, now) if finished else None
-                return self._given(placeholder, room, workflows, changes, now)
+                return self._answer(placeholder, finished, room, workflows, now, idle, holds)
 
     def _leases(
         self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
@@ -162,13 +207,15 @@ class PostgresStore(Claims):
                     raise
         return work()
 
-    def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
+    def _finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
-        rehearsal = _Rehearsal(self, finished)
-        step(rehearsal, finished, now)
+        rehearsal = _Rehearsal(self, finished, holds)
+        step(rehearsal, finished, now, holds)
         keys = list(rehearsal.used)
         locked = self._run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys]) if keys else []
-        changes = step(_Locked(self, rehearsal, locked), finished, now)
+        changes = step(_Locked(self, rehearsal, locked), finished, now, holds)
+        for lease in changes.retaken:
+            self._run("retake", lease=lease)
         ended = changes.ended
         if ended:
             self._run(
@@ -181,6 +228,7 @@ class PostgresStore(Claims):
                 reason=[kept(end.reason) or None for end in ended],
                 lease=[end.lease for end in ended],
             )
+        if changes.rows:
             self._change_rows(changes.rows.values())
         for workflow, parent in changes.spent:
             self._run("spend", workflow=workflow, parent=parent)
@@ -206,16 +254,19 @@ class _MovedError(HeadwayError):
 class _Rehearsal:
     """Rows without locks. What it learns of leases and arcs stays true if the leases are still held once locked."""
 
-    def __init__(self, store: PostgresStore, finished: Sequence[Finish]) -> None:
+    def __init__(self, store: PostgresStore, finished: Sequence[Finish], holds: Collection[LeaseId]) -> None:
         self._store = store
         self._rows: dict[Key, Row] = {}
         self.jobs: dict[LeaseId, Key] = {}
+        self.counts: dict[LeaseId, bool] = {}  # whether the end of an attempt that was thought lost would count
         self.arcs: dict[Key, list[tuple[Key, bool]]] = {}
         self.processes: dict[Key, list[Key]] = {}
         self._nodes: dict[Key, Node] = {}
         self.used: set[Key] = set()  # what the step looked at
-        for *values, lease in store._run("leased", leases=[finish.lease for finish in finished]):
+        leases = [*(finish.lease for finish in finished), *holds]
+        for *values, lease, counts in store._run("leased", leases=leases) if leases else ():
             self.jobs[lease] = self._seen(values)
+            self.counts[lease] = bool(counts)
         parents: dict[WorkflowId, list[JobId]] = {}
         for finish in finished:
             if finish.exit_code is not None and finish.lease in self.jobs:
@@ -238,10 +289,12 @@ class _Rehearsal:
 
     def leased(self, lease: LeaseId) -> Row | None:
         key = self.jobs.get(lease)
-        if key is None or self._rows[key].lease != lease:
+        if key is None:
             return None
-        self.used.add(key)
-        return self._rows[key]
+        found = self._store._good(self._rows[key], lease, self.counts[lease])
+        if found is not None:
+            self.used.add(key)
+        return found
 
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
         if (parent.workflow, parent.job) not in self.arcs:
@@ -286,7 +339,10 @@ class _Locked:
     def leased(self, lease: LeaseId) -> Row | None:
         key = self._jobs.get(lease)
         found = None if key is None else self._rows.get(key)  # not locked: its lease was stale, and stays so
-        return found if found is not None and found.lease == lease else None
+        if found is None or found.lease == lease:
+            return found
+        ((*_, counts),) = self._store._run("leased", leases=[lease])  # as it is now that its job is locked
+        return self._store._good(found, lease, counts)
 
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
         if parent.kind == Kind.PROVISIONER and parent.key in self._arcs:  # it may have said since that it is ready

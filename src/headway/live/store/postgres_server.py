@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import pwd
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.live.store import migration
-from headway.model.errors import HeadwayError, not_installed
+from headway.live.store.shared import AlreadySubmittedError
+from headway.model.errors import HeadwayError, UnreachableError, not_installed
 
 if TYPE_CHECKING:
     import psycopg
@@ -19,6 +23,14 @@ try:
 except ImportError:
     raise not_installed("a postgresql:// store", "psycopg[binary]") from None
 
+_NOTICE = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # milliseconds
+}
+_PROMPT = 0.2  # seconds: an answer about the time that took longer says little
 _LOCK = 0x48647779  # the advisory lock of whoever makes or changes the tables
 
 # What exchanges look for is always found by an index: statistics, which lag behind a new workflow, must not talk the
@@ -38,15 +50,58 @@ _SESSION = """
 def connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection as the store wants it, whatever the server's defaults are."""
     try:
-        db = _psycopg.connect(url, autocommit=True, client_encoding="utf8", application_name="headway")
+        db = _psycopg.connect(
+            url, **_unless_said(url), autocommit=True, client_encoding="utf8", application_name="headway"
+        )
         db.isolation_level = _psycopg.IsolationLevel.READ_COMMITTED
         db.execute(_SESSION)
         return db
     except _psycopg.Error as error:
-        raise HeadwayError(
+        raise UnreachableError(
             f"the PostgreSQL store cannot be reached: {_line(error)}.",
             "See whether the server runs and the URL is right.",
         ) from None
+
+
+def _unless_said(url: str) -> dict[str, Any]:
+    """How soon a dead server or network is noticed, where the URL does not say."""
+    said = _psycopg.conninfo.conninfo_to_dict(url)
+    return {name: value for name, value in _NOTICE.items() if name not in said}
+
+
+def server_time(db: psycopg.Connection[tuple[Any, ...]]) -> float:
+    """By how much the server's clock is ahead of the time since this host was booted, which nobody sets."""
+    for _ in range(3):
+        before = since_boot()
+        with explained():
+            row = db.execute("SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS double precision)").fetchone()
+        after = since_boot()
+        if after - before < _PROMPT:
+            break
+    return (float(row[0]) if row else 0.0) - (before + after) / 2
+
+
+def since_boot() -> float:
+    """Seconds; goes on while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def user() -> str:
+    """Who runs this, as the system knows them."""
+    with contextlib.suppress(KeyError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    return str(os.getuid())
+
+
+@contextlib.contextmanager
+def once() -> Iterator[None]:
+    """Two that submit the same file at once: the second hears of it."""
+    try:
+        yield
+    except HeadwayError as error:
+        if isinstance(error.__cause__, _psycopg.errors.UniqueViolation):
+            raise AlreadySubmittedError from None
+        raise
 
 
 @contextlib.contextmanager
@@ -55,7 +110,7 @@ def explained() -> Iterator[None]:
     try:
         yield
     except _psycopg.OperationalError as error:
-        raise HeadwayError(
+        raise UnreachableError(
             f"the PostgreSQL store failed: {_line(error)}.",
             "See to the server and run again: what was done stays done.",
         ) from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from headway.engine.ready import Room
-from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import PATIENCE, Answer, Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -20,8 +20,12 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without
 class Progress(Protocol):
     """How jobs come in and move on, and the placeholders that make them."""
 
-    def add(self, submission: Submission, now: Seconds) -> WorkflowId:
-        """Takes a workflow in, whole or not at all."""
+    def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
+        """Takes a workflow in, whole or not at all.
+
+        `follows`: the latest workflow of the same file as far as its user knows, 0 for none. If there is a later one
+        it is refused, so that two who bring the same file at once do not both submit it.
+        """
 
     def exchange(
         self,
@@ -30,8 +34,15 @@ class Progress(Protocol):
         room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
+        idle: Sequence[WorkflowId] = (),
+        holds: Collection[LeaseId] | None = None,
     ) -> Answer:
-        """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
+        """The only way a job makes progress: attempts that ended go in, and the next jobs come out.
+
+        `idle`: workflows of which the placeholder has nothing, to be told whether they are over. `holds`: all leases
+        that it has beside those that ended. That is a sign of life, and the answer says which of them are lost or to
+        end; leases that it does not know of are given back.
+        """
 
     def resume(self, workflow: WorkflowId) -> None:
         """A workflow is run again: what ended it early does not count any more."""
@@ -39,20 +50,32 @@ class Progress(Protocol):
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
 
-    def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
-        """A new placeholder."""
+    def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
+        """A new placeholder, and how long its silence may last before its jobs are given to others."""
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
 
-    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
-        """Attempts of a placeholder that are to end, and why."""
-
     def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It ends, and gives back what it holds."""
 
-    def reclaim(self, silent_since: Seconds, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
-        """Jobs of placeholders without a sign of life since then are eligible again; their late results are refused."""
+    def reclaim(self, placeholder: PlaceholderId, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+        """Jobs of placeholders that count as lost (engine.silence) as far as this one can tell are eligible again.
+
+        A late result counts all the same, unless its job was leased, redone, disabled or edited since.
+        """
+
+    def clock(self) -> Seconds:
+        """The time by the clock that all times in the store are from: its server's, if it has one."""
+
+    def listen(self) -> None:
+        """From now on this connection hears what others change, if there are others."""
+
+    def fileno(self) -> int:
+        """What to wait for: it can be read when there is something to hear. -1: nothing ever will be, or not now."""
+
+    def heard(self) -> dict[WorkflowId, bool]:
+        """The workflows that others have changed since this was last asked; True: attempts may have to end."""
 
 
 class Looking(Protocol):
@@ -81,6 +104,9 @@ class Looking(Protocol):
 
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
+
+    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
+        """Attempts of a placeholder that are to end, and why."""
 
     def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
         """Attempts of one placeholder that have not ended."""

@@ -2,9 +2,9 @@
 
 -- A number is never used again, even if its workflow was forgotten: runners remember what they know by it.
 -- name: add_workflow
-INSERT INTO workflows (name, source, directory, digest, submitted, special, final, what_next
+INSERT INTO workflows (name, source, directory, digest, submitted, special, final, what_next, owner, follows
     , arrivals, id -- sqlite
-) VALUES (:name, :source, :directory, :digest, :submitted, :special, :final, :what_next
+) VALUES (:name, :source, :directory, :digest, :submitted, :special, :final, :what_next, :owner, :follows
     , :arrivals, 1 + MAX(COALESCE((SELECT MAX(id) FROM workflows), 0), -- sqlite
         COALESCE((SELECT CAST(value AS integer) FROM meta WHERE key = 'last_workflow'), 0)) -- sqlite
 )
@@ -48,7 +48,11 @@ INSERT INTO job_groups (workflow, place, path, first, last) VALUES (:workflow, :
 COPY job_groups (workflow, place, path, first, last) FROM STDIN
 
 -- name: latest
-SELECT id, digest FROM workflows WHERE source = :source ORDER BY id DESC LIMIT 1
+SELECT id, digest FROM workflows WHERE source = :source AND owner IN ('', :owner) ORDER BY id DESC LIMIT 1
+
+-- name: is_followed
+SELECT 1 FROM workflows w JOIN workflows later ON later.source = w.source
+WHERE w.id = :workflow AND later.follows = w.id
 
 -- name: counts
 SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND kind IN (0, 2, 5, 6) GROUP BY state
@@ -93,11 +97,13 @@ UPDATE jobs SET state = 1, tries = 0
 WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
     WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
 
--- The job that a lease is for. SQLite: with the last number given to a job that became eligible.
+-- The job that a lease is for, and whether its end has not been told and would still count. SQLite: with the last
+-- number given to a job that became eligible.
 -- name: leased
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
     , w.arrivals -- sqlite
     , a.id -- postgresql
+    , j.lease = a.id AND a.exit_code IS NULL AND a.stop IS NULL
 FROM attempts a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.job
     JOIN workflows w ON w.id = a.workflow -- sqlite
 WHERE a.id = :lease -- sqlite
@@ -169,9 +175,13 @@ SELECT lease FROM jobs WHERE workflow = :workflow AND state = 2 AND lease IS NOT
 -- name: stop
 UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop IS NULL
 
--- name: told_to_stop
-SELECT j.lease, a.stop FROM jobs j JOIN attempts a ON a.id = j.lease
-WHERE j.state = 2 AND a.placeholder = :placeholder AND a.stop IS NOT NULL ORDER BY j.lease
+-- An attempt that was thought lost is under way after all.
+-- name: retake
+UPDATE attempts SET ended = NULL, reason = NULL WHERE id = :lease
+
+-- The end of an attempt that was thought lost does not count any more.
+-- name: void
+UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NOT NULL AND exit_code IS NULL AND stop IS NULL
 
 -- name: add_doubt
 INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
@@ -219,6 +229,20 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state =
         WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
     OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
         OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND state < 6 AND kind <> 4)))
+
+-- The same in its parts, and whether its last job has not begun.
+-- name: outlook
+SELECT w.halted,
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 2 AND kind NOT IN (4, 6))
+        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+            WHERE j.workflow = w.id AND j.state = 2 AND j.kind = 6),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 1 AND kind <> 4),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > 4 AND state < 6 AND kind <> 4),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND job = w.final AND state IN (0, 1))
+FROM workflows w WHERE w.id = :workflow
+
+-- name: is_running
+SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6) LIMIT 1
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
@@ -277,24 +301,28 @@ SELECT job, id FROM new -- postgresql
 UPDATE jobs SET state = 2, lease = :id, attempts = :number WHERE workflow = :workflow AND job = :job
 
 -- name: enter
-INSERT INTO placeholders (host, pid, started, beat) VALUES (:host, :pid, :now, :now)
+INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
 RETURNING id -- postgresql
 
 -- name: beat
-UPDATE placeholders SET beat = :now, ended = NULL WHERE id = :placeholder
+UPDATE placeholders SET beat = :now, since = :since, ended = NULL WHERE id = :placeholder
+
+-- name: presence
+SELECT id, host, beat, since, patience FROM placeholders WHERE id = :placeholder
+
+-- name: presences
+SELECT id, host, beat, since, patience FROM placeholders WHERE ended IS NULL ORDER BY id
 
 -- name: leave
 UPDATE placeholders SET beat = :now, ended = :now WHERE id = :placeholder
 
+-- Only if it has not spoken meanwhile.
 -- name: lose
-UPDATE placeholders SET ended = :now WHERE id = :placeholder
+UPDATE placeholders SET ended = :now WHERE id = :placeholder AND ended IS NULL AND beat <= :beat RETURNING id
 
--- name: silent
-SELECT id, host FROM placeholders WHERE ended IS NULL AND beat < :since ORDER BY id
-FOR UPDATE -- postgresql
-
+-- What a placeholder holds, and why it is to end, if it is.
 -- name: held
-SELECT j.lease FROM jobs j JOIN attempts a ON a.id = j.lease
+SELECT j.lease, a.stop FROM jobs j JOIN attempts a ON a.id = j.lease
 WHERE j.state = 2 AND a.placeholder = :placeholder ORDER BY j.lease
 
 -- name: open_leases

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
 from headway.live.store.words import kept, said
-from headway.model.errors import NotFoundError
+from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State, Step
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from headway.live.store.standing import Event, Standing
 
 STATES = tuple(State)
-RUNNING = int(State.RUNNING)
+ELIGIBLE, RUNNING = int(State.ELIGIBLE), int(State.RUNNING)
 
 
 def row(values: Sequence[Any]) -> Row:
@@ -34,6 +35,7 @@ def row(values: Sequence[Any]) -> Row:
         arrival,
         bool(off & 1),
         off & 6,
+        lease if state == ELIGIBLE else None,
     )
 
 
@@ -45,8 +47,17 @@ def node(values: Sequence[Any]) -> Node:
     return Node(read(rules), Step(step), result, pre_result, not_before, parts, parts_left, parts_failed, owner, late)
 
 
+class AlreadySubmittedError(HeadwayError):
+    """Another run has submitted the same file at the same moment."""
+
+    def __init__(self) -> None:
+        super().__init__("another run has just submitted this workflow.", "Run it again.")
+
+
 class Shared:
     """The part of a store that no database does differently."""
+
+    owner = ""  # whose workflows are found by their file: all, where a store is one user's
 
     @property
     def remark(self) -> str:
@@ -61,37 +72,86 @@ class Shared:
         """All or nothing; what it reads to decide on stays true until it ends."""
         raise NotImplementedError
 
-    def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
-        """Writes what follows from ends, inside a transaction."""
+    def _finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
+        """Writes what follows from ends, inside a transaction; and from leases that a placeholder says it has."""
         raise NotImplementedError
+
+    def _news(self, workflow: WorkflowId, stops: bool = False) -> None:
+        """Lets those who wait know, once this transaction is done, that a workflow has changed.
+
+        `stops`: also those who have no room, since attempts of theirs may have to end. A store of one runner has
+        nobody else to tell.
+        """
+
+    def clock(self) -> Seconds:
+        """The time by the clock that all times in the store are from."""
+        return time.time()
+
+    def listen(self) -> None:
+        """From now on this connection hears what others change, if there are others."""
+
+    def fileno(self) -> int:
+        """What to wait for: it can be read when there is something to hear. -1: nothing ever will be, or not now."""
+        return -1
+
+    def heard(self) -> dict[WorkflowId, bool]:
+        """The workflows that others have changed since this was last asked; True: attempts may have to end."""
+        return {}
 
     # --- placeholders ----------------------------------------------------------------------------------------------
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         with self._transaction():
-            self._run("beat", placeholder=placeholder, now=now)
+            self._beat(placeholder, now)
+
+    def _beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
+        from headway.engine.silence import Presence, in_touch_since
+
+        for values in self._run("presence", placeholder=placeholder):
+            self._run("beat", placeholder=placeholder, now=now, since=in_touch_since(Presence(*values), now))
 
     def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
         with self._transaction():
             self._run("leave", placeholder=placeholder, now=now)
-            self._finish(self._given_back(placeholder, "given back", now), now)
+            for workflow, _ in self._finish(self._given_back(placeholder, "given back", now), now).rows:
+                self._news(workflow)
 
-    def reclaim(self, silent_since: Seconds, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+    def reclaim(self, placeholder: PlaceholderId, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+        from headway.engine.silence import Presence, silent
+
         with self._transaction():
             lost = list[Finish]()
-            for placeholder, host in self._run("silent", since=silent_since):
-                lost += self._given_back(placeholder, f"lost: its placeholder on {said(host)} was silent", now)
-                self._run("lose", placeholder=placeholder, now=now)
+            for own in self._run("presence", placeholder=placeholder):
+                for one in silent(Presence(*own), [Presence(*values) for values in self._run("presences")], now):
+                    if self._run("lose", placeholder=one.id, now=now, beat=one.beat):
+                        lost += self._given_back(one.id, f"lost: its placeholder on {said(one.host)} was silent", now)
             back = list(self._finish(lost, now).rows)
+            for workflow, _ in back:
+                self._news(workflow)
             self._note([(now, "reclaimed", *key, "its placeholder was silent for too long") for key in back])
         return back
 
     def _given_back(self, placeholder: PlaceholderId, reason: str, now: Seconds) -> list[Finish]:
-        held = self._run("held", placeholder=placeholder)
-        return [Finish(LeaseId(lease), None, ended=now, reason=reason) for (lease,) in held]
+        return [Finish(lease, None, ended=now, reason=reason) for lease in self.held(placeholder)]
+
+    def _strays(
+        self, placeholder: PlaceholderId, finished: Sequence[Finish], holds: Collection[LeaseId], now: Seconds
+    ) -> list[Finish]:
+        """Leases of a placeholder that it does not know of: an exchange got them though it seemed to have failed."""
+        known = {finish.lease for finish in finished}.union(holds)
+        return [finish for finish in self._given_back(placeholder, "given back", now) if finish.lease not in known]
 
     def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
-        return [LeaseId(lease) for (lease,) in self._run("held", placeholder=placeholder)]
+        return [LeaseId(lease) for lease, _ in self._run("held", placeholder=placeholder)]
+
+    def _good(self, found: Row, lease: LeaseId, counts: object) -> Row | None:
+        """The job of a lease if the lease is good: it runs, or its end is still to come and would count."""
+        if found.lease == lease:
+            return found
+        if not counts or found.state is not State.ELIGIBLE or self._run("is_followed", workflow=found.workflow):
+            return None
+        found.lease = lease
+        return found
 
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         wanted = None if host is None else kept(host)
@@ -109,7 +169,7 @@ class Shared:
         for finish in refused:
             found = self._run("attempt", lease=finish.lease)
             workflow, job, ended, exit_code = found[0] if found else (None, None, None, None)
-            if found and (ended, exit_code) == (finish.ended, finish.exit_code):
+            if finish.exit_code is None or (found and ended is not None and exit_code == finish.exit_code):
                 continue
             why = "is stale" if found else "was never given"
             notes.append((now, "refused", workflow, job, f"exit code {finish.exit_code}: lease {finish.lease} {why}"))
@@ -118,14 +178,22 @@ class Shared:
     def _note(self, notes: Sequence[tuple[object, ...]]) -> None:
         if notes:
             self._run("before_events")
-        for time, kind, workflow, job, text in notes:
-            self._run("add_event", time=time, kind=kind, workflow=workflow, job=job, text=text)
+        for at, kind, workflow, job, text in notes:
+            self._run("add_event", time=at, kind=kind, workflow=workflow, job=job, text=text)
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
-        found = self._run("latest", source=kept(source))
+        found = self._run("latest", source=kept(source), owner=self.owner)
         return (WorkflowId(found[0][0]), found[0][1]) if found else None
+
+    def _follows(self, source: str, expected: WorkflowId | None) -> WorkflowId:
+        """The workflow that a new one of this file comes after, 0 for none; refused if it is not the expected one."""
+        latest = self.latest(source)
+        last = WorkflowId(0) if latest is None else latest[0]
+        if expected not in (None, last):
+            raise AlreadySubmittedError
+        return last
 
     def directory(self, workflow: WorkflowId) -> str:
         found = self._run("directory", workflow=workflow)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import statements
 from headway.live.store.words import kept
-from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
@@ -88,15 +88,16 @@ class SqliteStore(Claims):
 
     # --- progress --------------------------------------------------------------------------------------------------
 
-    def add(self, submission: Submission, now: Seconds) -> WorkflowId:
+    def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
         """Takes a workflow in, whole or not at all."""
         new = submission
         with self._transaction():
+            follows = self._follows(new.source, follows)
             number = self._db.execute(
                 _TEXT["add_workflow"],
                 (
                     *(kept(new.name), kept(new.source), kept(new.directory), new.digest, now),
-                    *(new.special, new.final, new.what_next, new.arrivals),
+                    *(new.special, new.final, new.what_next, self.owner, follows, new.arrivals),
                 ),
             ).lastrowid
             self._db.executemany(_TEXT["add_job"], ((number, *values) for values in new.rows()))
@@ -113,10 +114,10 @@ class SqliteStore(Claims):
             self._db.execute(_TEXT["retry_nodes"], (workflow,))
             return self._db.execute(_TEXT["retry_failed"], (workflow,)).rowcount
 
-    def enter(self, host: str, pid: int, now: Seconds) -> PlaceholderId:
+    def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""
         with self._transaction():
-            return PlaceholderId(self._db.execute(_TEXT["enter"], (kept(host), pid, now)).lastrowid or 0)
+            return PlaceholderId(self._db.execute(_TEXT["enter"], (kept(host), pid, now, patience)).lastrowid or 0)
 
     def exchange(
         self,
@@ -125,11 +126,12 @@ class SqliteStore(Claims):
         room: Room,
         workflows: Sequence[WorkflowId],
         now: Seconds,
+        idle: Sequence[WorkflowId] = (),
+        holds: Collection[LeaseId] | None = None,
     ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
         with self._transaction():
-            changes = self._finish(finished, now) if finished else None
-            return self._given(placeholder, room, workflows, changes, now)
+            return self._answer(placeholder, finished, room, workflows, now, idle, holds)
 
     def _leases(
         self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
@@ -148,10 +150,12 @@ class SqliteStore(Claims):
             _TEXT["change_jobs"], [(r.state, r.waiting_for, r.tries, r.arrival, r.workflow, r.job) for r in rows]
         )
 
-    def _finish(self, finished: Sequence[Finish], now: Seconds) -> Changes:
-        rows = _Rows(self._db)
-        changes = step(rows, finished, now)
+    def _finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
+        rows = _Rows(self)
+        changes = step(rows, finished, now, holds)
         many = self._db.executemany
+        if changes.retaken:
+            many(_TEXT["retake"], [(lease,) for lease in changes.retaken])
         if changes.ended:
             many(
                 _TEXT["end_attempts"],
@@ -160,6 +164,7 @@ class SqliteStore(Claims):
                     for e in changes.ended
                 ],
             )
+        if changes.rows:
             self._change_rows(changes.rows.values())
         if changes.spent:
             many(_TEXT["spend"], changes.spent)
@@ -175,8 +180,8 @@ class SqliteStore(Claims):
 class _Rows:
     """The rows that a step looks at, read inside its transaction; a row read twice is one object."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, store: SqliteStore) -> None:
+        self._store, self._db = store, store._db
         self._seen: dict[tuple[int, int], Row] = {}
         self._nodes: dict[tuple[int, int], Node] = {}
         self.arrivals: dict[WorkflowId, int] = {}
@@ -191,7 +196,7 @@ class _Rows:
         if found is None:
             self.arrivals.setdefault(values[0], values[10])
             found = self._seen[key] = row(values[:10])
-        return found if found.lease == lease else None
+        return found if found.lease == lease else self._store._good(found, lease, values[11])
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
         return self._row(self._db.execute(_TEXT["job"], (workflow, job)).fetchone())

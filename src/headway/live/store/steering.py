@@ -58,11 +58,20 @@ class Steering(Claims):
                     raise UsageError(f"there is no verb {verb}.", "Expected enable, disable, stop, done or redo.")
             except steering.StillRunningError as error:
                 raise self._refusal(workflow, verb, error.jobs) from None
+            if verb != "enable":
+                self._void(verb, [*jobs, *(job for _, job in changes.rows)], board)
             if verb in verbs:
                 self._switch(workflow, ranges, changes, off=verb != "enable")
             self._write(board, changes, {"stop": "its user has stopped it"}.get(verb, ""))
             names = self._names(workflow) if changes.changed else {}
+            self._news(workflow, stops=True)
         return [names[job] for job in changes.changed], changes.stops
+
+    def _void(self, verb: str, jobs: Iterable[JobId], board: Board) -> None:
+        """Ends that may still come of attempts thought lost do not count any more: their user wants something else."""
+        leases = {lease for job in jobs if (lease := board.rows[job].last_lease) is not None}
+        for lease in sorted(leases):
+            self._run("void", lease=lease, reason=kept(f"its user has said {verb} since"))
 
     def _board(self, workflow: WorkflowId, ranges: Sequence[Range], whole: bool) -> Board:
         from headway.engine.steering import Board
@@ -148,6 +157,7 @@ class Steering(Claims):
             if own.lease != lease or not board.children(own):
                 return False
             self._write(board, ready(board, own), "")
+            self._news(workflow)
         return True
 
     def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
