@@ -6,6 +6,9 @@ Each round is a new store with a layered workflow whose jobs write to a ledger, 
 cleared or in a session of their own. It is started and killed five times, then left alone; then ledger and store are
 compared. Exits 1 if anything was wrong. Every third round is a DAG with scripts, nodes of several processes, a service,
 a retry and sub-DAGs, nested twice.
+
+With --runners N a PostgreSQL server is started, and N runs of one workflow work at once: their clients and runners are
+killed, or stopped for a while and continued, also for longer than the silence that is allowed (1.5 s here).
 """
 
 from __future__ import annotations
@@ -18,18 +21,25 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.contracts.conftest import emptied
+from tests.infra.postgres import throw_away
+from tests.live.crew_of_runners import Crew
 from tests.live.ledger import Site
 from tests.live.ledger_of_dag import DagSite
 
 KILLS = 5  # in a round
+ROUNDS = 10  # kills and stops in a round of several runners
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=300, help="in all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runners", type=int, default=1, metavar="N", help="at one workflow on a PostgreSQL server")
     options = parser.parse_args()
     rng = random.Random(options.seed)
+    if options.runners > 1:
+        return several(rng, options.runners, options.kills)
     wrong = 0
     print("| killed | kills | jobs | run again | violations |")
     print("|---|---|---|---|---|")
@@ -49,6 +59,27 @@ def main() -> int:
             kills, jobs, violations = kills + site.kills, jobs + site.jobs, violations + len(found)
         print(f"| {victims} | {kills} | {jobs:,} | {reruns} | {violations} |", flush=True)
         wrong += violations
+    return 1 if wrong else 0
+
+
+def several(rng: random.Random, runners: int, kills: int) -> int:
+    """Rounds of one workflow with several runners."""
+    done = jobs = reruns = wrong = 0
+    print("| runners | kills and stops | jobs | run again | violations |")
+    print("|---|---|---|---|---|")
+    with throw_away() as server:
+        while done < kills:
+            emptied(server.url)
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                silence = {"HEADWAY_SILENCE": "1.5"}
+                crew = Crew.of_layers(Path(folder), server.url, 5, 3 * runners, silence, pause=0.2)
+                crew.harass(rng, runners, ROUNDS)
+                crew.finish()
+                found = crew.violations()
+                done, jobs, reruns, wrong = done + ROUNDS, jobs + crew.jobs, reruns + crew.reruns(), wrong + len(found)
+            for sentence in found:
+                print(sentence, file=sys.stderr)
+    print(f"| {runners} | {done} | {jobs:,} | {reruns} | {wrong} |", flush=True)
     return 1 if wrong else 0
 
 

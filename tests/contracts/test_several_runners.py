@@ -89,7 +89,7 @@ def test_what_one_user_steers_reaches_the_runner_that_has_it(tmp_path: Path, pos
 def test_runners_that_are_killed_stopped_and_continued_lose_nothing(
     tmp_path: Path, postgres_url: str, runners: int
 ) -> None:
-    crew = Crew.of_layers(tmp_path, postgres_url, layers=4, width=2 * runners, environment=QUICK)
+    crew = Crew.of_layers(tmp_path, postgres_url, layers=4, width=2 * runners, environment=QUICK, pause=0.15)
     crew.harass(random.Random(runners), runners, rounds=6)
     crew.finish()
     assert crew.violations() == []

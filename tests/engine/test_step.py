@@ -135,6 +135,35 @@ def test_a_stale_lease_is_refused() -> None:
     assert table.states() == "a:done b:eligible"
 
 
+def thought_lost(table: Table, letter: str) -> LeaseId:
+    """A job that became eligible because its placeholder was silent; the lease is good while nobody takes the job."""
+    lease = table.take(letter)
+    step(table, [Finish(lease, None)], 0.0)
+    table.rows[table.letters.index(letter)].lease = lease
+    return lease
+
+
+def test_an_end_that_comes_late_counts_like_any_other() -> None:
+    table = Table("ab", "ab")
+    changes = step(table, [Finish(thought_lost(table, "a"), 0)], 0.0)
+    assert table.states() == "a:done b:eligible" and not changes.refused
+
+
+def test_a_late_end_that_is_told_twice_in_one_step_counts_once() -> None:
+    table = Table("a", retries=5)
+    late = Finish(thought_lost(table, "a"), 1)
+    assert step(table, [late, late], 0.0).refused == [late]
+    assert table.states() == "a:eligible" and table.rows[0].tries == 1
+
+
+def test_who_still_has_a_job_that_was_thought_lost_has_it_again() -> None:
+    table = Table("ab")
+    a, b = thought_lost(table, "a"), table.take("b")
+    changes = step(table, [], 0.0, holds=[a, b, LeaseId(7)])
+    assert changes.retaken == [a] and changes.lost == [7]
+    assert table.states() == "a:running b:running"
+
+
 def test_several_ends_in_one_step_see_each_other() -> None:
     table = Table("abMc", "aM", "bM", "Mc")
     leases = [table.take("a"), table.take("b")]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,16 @@ class Crew:
 
     @classmethod
     def of_layers(
-        cls, folder: Path, url: str, layers: int, width: int, environment: Mapping[str, str] | None = None
+        cls,
+        folder: Path,
+        url: str,
+        layers: int,
+        width: int,
+        environment: Mapping[str, str] | None = None,
+        pause: float = 0.02,
     ) -> Crew:
         """Its jobs write what they do into a ledger."""
-        Site(folder, layers, width)
+        Site(folder, layers, width, pause)
         return cls(folder, url, (), environment)
 
     # --- runs ------------------------------------------------------------------------------------------------------
@@ -113,10 +120,13 @@ class Crew:
         """Runs at work, of which now and then a process is killed, or stopped for a while."""
         runs = {number: self.start(number) for number in range(runners)}
         for _ in range(rounds):
-            time.sleep(rng.uniform(0.05, 0.4))
             number = rng.randrange(runners)
+            until(partial(self._is_under_way, number, runs[number]))
+            time.sleep(rng.uniform(0.05, 0.8))
             runner, harm = self.runner(number), rng.choice(["client", "runner", "both", "stop", "stop"])
-            if harm == "stop" and runner:
+            if not runner:
+                continue  # all is done
+            if harm == "stop":
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(runner, signal.SIGSTOP)
                     time.sleep(rng.uniform(0.1, 2.5))
@@ -124,13 +134,16 @@ class Crew:
                 continue
             if harm != "runner":
                 runs[number].kill()
-            if harm != "client" and runner:
+            if harm != "client":
                 kill(runner)
             runs[number].communicate(timeout=60)
             runs[number] = self.start(number)
         for run in runs.values():
             run.kill()
             run.communicate(timeout=60)
+
+    def _is_under_way(self, number: int, run: subprocess.Popen[str]) -> bool:
+        return self.runner(number) != 0 or run.poll() is not None
 
     def finish(self) -> None:
         """A run that nobody harms."""

@@ -17,24 +17,24 @@ import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from headway.engine.silence import BEATS, GAP
+from headway.engine.silence import BEATS
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import CALLED_OFF, LOST, Ended, Jobs, NoRoomError
+from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
+from headway.live.placeholder.others import Others, patience
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.supply import Supply, since_boot
+from headway.live.placeholder.supply import Supply
 from headway.model.errors import HeadwayError
-from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
-SILENCE = "HEADWAY_SILENCE"  # seconds without a sign of life after which jobs may be given to others
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
@@ -60,10 +60,10 @@ class Runner:
 
     def run(self) -> None:
         """Recovers, serves, and leaves when nobody needs it."""
-        self.patience = patience()
-        self.beat = self.patience / BEATS
+        silence = patience()
+        self.beat = silence / BEATS
         self.store.listen()
-        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), self.patience)
+        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), silence)
         before = self.home.remembered(self.placeholder)
         recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
         self.home.remember([self.placeholder])
@@ -72,16 +72,14 @@ class Runner:
         self.supply = Supply(
             *(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting, self.beat)
         )
-        self.ending: set[LeaseId] = set()  # leases that are lost, whose jobs have not ended yet
-        self.ear = -1  # the handle that tells when the store has news
-        self.keep_listening()
+        self.others = Others(self.store, self.supply, self.jobs, self.nesting, self.poll, silence)
         self.last_beat = time.monotonic()
         deadline = time.monotonic() + WELCOME
         while True:
             well: list[Ended] = []
             events = self.poll.poll(self.timeout(), AT_ONCE)
             if self.store.is_shared:
-                self.notice_absence()
+                self.others.notice_absence()
             for handle, mask in events:
                 if handle in self.jobs.running:
                     well += self.reap(handle)
@@ -91,8 +89,8 @@ class Runner:
                     self.attend(handle, mask)
                 elif handle == self.desk.door:
                     self.welcome()
-                elif handle == self.ear:
-                    self.hear()
+                elif handle == self.others.ear:
+                    self.others.hear()
                 else:
                     self.give_up()
             for ended in well:
@@ -161,13 +159,6 @@ class Runner:
         self.supply.put_back(CALLED_OFF, leases)
         self.nesting.stop_inside(leases)
 
-    def lose(self, leases: Collection[LeaseId]) -> None:
-        """Others have these leases now: their jobs here end before anything else begins."""
-        self.supply.drop(leases)
-        self.ending |= {job.lease.id for job in self.jobs.running.values() if job.lease.id in leases}
-        self.jobs.end(leases, LOST)
-        self.nesting.stop_inside(leases)
-
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
@@ -229,8 +220,8 @@ class Runner:
         finish, lease = self.jobs.settled(ended), ended.job.lease
         if lease.id in self.nesting.lent:
             self.reckon()
-        if lease.id in self.ending:  # it is another placeholder's now: how it ended here is nobody's business
-            self.ending.discard(lease.id)
+        if lease.id in self.others.ending:  # it is another placeholder's now: how it ended here counts for nothing
+            self.others.ending.discard(lease.id)
             return
         self.finish(finish, lease)
 
@@ -247,7 +238,7 @@ class Runner:
     def fill(self) -> None:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
         at_hand = self.supply.at_hand
-        while at_hand and not (self.supply.trouble or self.supply.was_away or self.ending):
+        while at_hand and not (self.supply.trouble or self.supply.was_away or self.others.ending):
             lease, busy = at_hand[0], self.nesting.busy()
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
@@ -283,41 +274,15 @@ class Runner:
         except HeadwayError as error:
             self.supply.worry(str(error))
         if self.store.is_shared:
-            self.keep_listening()
-
-    def keep_listening(self) -> None:
-        """Waits for the store's news too: on a new connection, if the last one broke."""
-        if self.supply.trouble:
-            self.ear = -1
-        if self.ear < 0 <= self.store.fileno():
-            self.ear = self.store.fileno()
-            with contextlib.suppress(FileExistsError):
-                self.poll.register(self.ear, select.EPOLLIN)
-
-    def hear(self) -> None:
-        """Other placeholders, or people, have changed workflows."""
-        try:
-            news = self.store.heard()
-        except HeadwayError as error:
-            self.ear = -1
-            self.supply.worry(str(error))
-            return
-        for workflow, stops in news.items():
-            self.supply.stir(workflow)
-            self.supply.calls_roll = self.supply.calls_roll or stops
-
-    def notice_absence(self) -> None:
-        """This process was stopped, or the store away, for so long that others may have our leases by now."""
-        if since_boot() - self.supply.contact > self.patience / GAP and (self.jobs.running or self.supply.at_hand):
-            self.supply.was_away = self.supply.calls_roll = True
+            self.others.keep_listening()
 
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
         answer = self.supply.exchange()
         if answer.lost:
-            self.lose(answer.lost)
+            self.others.lose(answer.lost)
         if self.store.is_shared:
-            self.hear()
+            self.others.hear()
         self.jobs.forget_place()
         if answer.done:
             for client in self.desk.clients.values():
@@ -366,10 +331,3 @@ def most_files() -> int:
     """How many files this process may have open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return soft if soft != resource.RLIM_INFINITY else 1 << 20
-
-
-def patience() -> Seconds:
-    """How long this placeholder may be silent before its jobs are given to others."""
-    with contextlib.suppress(ValueError):
-        return min(max(float(os.environ.get(SILENCE, PATIENCE)), 0.1), 86400.0)
-    return PATIENCE

@@ -7,20 +7,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from headway.engine.progress import Changes, Key, Node, Row
+from headway.engine.progress import Changes, Key, Row
 from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.store import migration
 from headway.live.store.claims import Claims, Taken
 from headway.live.store.postgres_news import CHANNEL, Heard
+from headway.live.store.postgres_rows import Locked, MovedError, Rehearsal
 from headway.live.store.postgres_server import connected, explained, migrated, once, server_time, since_boot, user
-from headway.live.store.shared import row
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
 from headway.live.store.words import kept
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
-from headway.model.states import Kind
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
@@ -166,7 +165,7 @@ class PostgresStore(Claims):
     ) -> Answer:
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
         while True:
-            with contextlib.suppress(_MovedError), self._transaction():
+            with contextlib.suppress(MovedError), self._transaction():
                 return self._answer(placeholder, finished, room, workflows, now, idle, holds)
 
     def _leases(
@@ -209,11 +208,11 @@ class PostgresStore(Claims):
 
     def _finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
-        rehearsal = _Rehearsal(self, finished, holds)
+        rehearsal = Rehearsal(self, finished, holds)
         step(rehearsal, finished, now, holds)
         keys = list(rehearsal.used)
         locked = self._run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys]) if keys else []
-        changes = step(_Locked(self, rehearsal, locked), finished, now, holds)
+        changes = step(Locked(self, rehearsal, locked), finished, now, holds)
         for lease in changes.retaken:
             self._run("retake", lease=lease)
         ended = changes.ended
@@ -242,137 +241,6 @@ class PostgresStore(Claims):
         """Who waits for a job, as it is now."""
         found = self._run("children", workflow=parent.workflow, parents=[parent.job])
         return [((WorkflowId(values[0]), JobId(values[1])), values[10] == 1) for values in found]
-
-
-class _MovedError(HeadwayError):
-    """Somebody else changed what a rehearsal had seen, so that more rows are touched than are locked: once more."""
-
-    def __init__(self) -> None:
-        super().__init__("somebody else has just changed the store.", "Try again.")
-
-
-class _Rehearsal:
-    """Rows without locks. What it learns of leases and arcs stays true if the leases are still held once locked."""
-
-    def __init__(self, store: PostgresStore, finished: Sequence[Finish], holds: Collection[LeaseId]) -> None:
-        self._store = store
-        self._rows: dict[Key, Row] = {}
-        self.jobs: dict[LeaseId, Key] = {}
-        self.counts: dict[LeaseId, bool] = {}  # whether the end of an attempt that was thought lost would count
-        self.arcs: dict[Key, list[tuple[Key, bool]]] = {}
-        self.processes: dict[Key, list[Key]] = {}
-        self._nodes: dict[Key, Node] = {}
-        self.used: set[Key] = set()  # what the step looked at
-        leases = [*(finish.lease for finish in finished), *holds]
-        for *values, lease, counts in store._run("leased", leases=leases) if leases else ():
-            self.jobs[lease] = self._seen(values)
-            self.counts[lease] = bool(counts)
-        parents: dict[WorkflowId, list[JobId]] = {}
-        for finish in finished:
-            if finish.exit_code is not None and finish.lease in self.jobs:
-                workflow, job = self.jobs[finish.lease]
-                parents.setdefault(workflow, []).append(job)
-        for workflow, jobs in parents.items():
-            self._load(workflow, jobs)
-
-    def _seen(self, values: Sequence[Any]) -> Key:
-        key = (WorkflowId(values[0]), JobId(values[1]))
-        if key not in self._rows:
-            self._rows[key] = row(values)
-        return key
-
-    def _load(self, workflow: WorkflowId, parents: list[JobId]) -> None:
-        for parent in parents:
-            self.arcs[workflow, parent] = []
-        for *values, weak, parent in self._store._run("children", workflow=workflow, parents=parents):
-            self.arcs[workflow, parent].append((self._seen(values), weak == 1))
-
-    def leased(self, lease: LeaseId) -> Row | None:
-        key = self.jobs.get(lease)
-        if key is None:
-            return None
-        found = self._store._good(self._rows[key], lease, self.counts[lease])
-        if found is not None:
-            self.used.add(key)
-        return found
-
-    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
-        if (parent.workflow, parent.job) not in self.arcs:
-            self._load(parent.workflow, [parent.job])
-        arcs = self.arcs[parent.workflow, parent.job]
-        self.used.update(key for key, _ in arcs)
-        return [(self._rows[key], weak) for key, weak in arcs]
-
-    def row(self, workflow: WorkflowId, job: JobId) -> Row:
-        key = self._seen(self._store._run("job", workflow=workflow, job=job)[0])
-        self.used.add(key)
-        return self._rows[key]
-
-    def node(self, row: Row) -> Node:
-        """As it is before its job is locked: good enough to learn what a step touches."""
-        if row.key not in self._nodes:
-            self._nodes[row.key] = self._store._node(row.workflow, row.job)
-        return self._nodes[row.key]
-
-    def parts(self, owner: Row) -> Sequence[Row]:
-        found = self._store._run("parts", workflow=owner.workflow, owner=owner.job)
-        self.processes[owner.key] = [self._seen(values) for values in found]
-        self.used.update(self.processes[owner.key])
-        return [self._rows[key] for key in self.processes[owner.key]]
-
-    def next_arrival(self, workflow: WorkflowId) -> int:
-        return 0
-
-
-class _Locked:
-    """The rows that are locked, as they are now."""
-
-    def __init__(self, store: PostgresStore, rehearsal: _Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
-        self._store = store
-        self._nodes: dict[Key, Node] = {}
-        self._jobs = rehearsal.jobs
-        self._arcs = rehearsal.arcs
-        self._processes = rehearsal.processes
-        self._rows = {(values[0], values[1]): row(values[:10]) for values in locked}
-        self._arrival = locked[0][10] if locked else 0
-
-    def leased(self, lease: LeaseId) -> Row | None:
-        key = self._jobs.get(lease)
-        found = None if key is None else self._rows.get(key)  # not locked: its lease was stale, and stays so
-        if found is None or found.lease == lease:
-            return found
-        ((*_, counts),) = self._store._run("leased", leases=[lease])  # as it is now that its job is locked
-        return self._store._good(found, lease, counts)
-
-    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
-        if parent.kind == Kind.PROVISIONER and parent.key in self._arcs:  # it may have said since that it is ready
-            self._arcs[parent.key] = self._store._arcs(parent)
-        try:
-            return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
-        except KeyError:
-            raise _MovedError from None
-
-    def row(self, workflow: WorkflowId, job: JobId) -> Row:
-        try:
-            return self._rows[workflow, job]
-        except KeyError:
-            raise _MovedError from None
-
-    def node(self, row: Row) -> Node:
-        """Whoever changes a node has its job locked, as we have now."""
-        if row.key not in self._nodes:
-            self._nodes[row.key] = self._store._node(row.workflow, row.job)
-        return self._nodes[row.key]
-
-    def parts(self, owner: Row) -> Sequence[Row]:
-        try:
-            return [self._rows[key] for key in self._processes[owner.key]]
-        except KeyError:
-            raise _MovedError from None
-
-    def next_arrival(self, workflow: WorkflowId) -> int:
-        self._arrival += 1
-        return int(self._arrival)
 
 
 def _text(name: str) -> str:
