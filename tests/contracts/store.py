@@ -384,6 +384,16 @@ class StoreContract(PastContract):
         one.end("b")
         assert one.states() == "a:r b:d c:r"
 
+    def test_who_takes_over_from_a_dead_one_hears_what_is_to_end_and_is_not_lost_with_it(self, place: str) -> None:
+        dead = Crew.on(place, flow("ab"))
+        dead.take(2)
+        heir, other = Crew(dead.store, dead.workflow), Crew(dead.store, dead.workflow)
+        leases = [dead.leases[name].id for name in "ab"]
+        assert dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 5000.0, holds=leases).stops == ()
+        dead.steer("stop", "a")
+        answer = dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 1e9, holds=leases)
+        assert answer.stops == (leases[0],) and answer.lost == () and other.lost(1e9) == []
+
     def test_leases_that_their_placeholder_does_not_know_of_are_given_back(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
         crew.take(2)

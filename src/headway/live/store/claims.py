@@ -109,6 +109,8 @@ class Claims(Shared):
         if changes is not None and self.is_shared:
             self._spread(changes, answer.leases)
         if holds is not None:
+            for lease in set(holds).difference(self.held(placeholder), answer.lost):
+                self._run("adopt", lease=lease, placeholder=placeholder)
             answer.stops += tuple(lease for lease, _ in self.told(placeholder) if lease not in answer.stops)
         return answer
 

@@ -40,8 +40,8 @@ class Progress(Protocol):
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out.
 
         `idle`: workflows of which the placeholder has nothing, to be told whether they are over. `holds`: all leases
-        that it has beside those that ended. That is a sign of life, and the answer says which of them are lost or to
-        end; leases that it does not know of are given back.
+        that it has beside those that ended, its own or those of one that died on its host. That is a sign of life, and
+        the answer says which of them are lost or to end; leases that it does not know of are given back.
         """
 
     def resume(self, workflow: WorkflowId) -> None:

@@ -179,6 +179,10 @@ UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop 
 -- name: retake
 UPDATE attempts SET ended = NULL, reason = NULL WHERE id = :lease
 
+-- A placeholder has taken over from one that died on the same host.
+-- name: adopt
+UPDATE attempts SET placeholder = :placeholder WHERE id = :lease
+
 -- The end of an attempt that was thought lost does not count any more.
 -- name: void
 UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NOT NULL AND exit_code IS NULL AND stop IS NULL
