@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from random import Random
+from statistics import mean
 
 import pytest
 
+from headway.experiments.paper_dags import inspiral
 from headway.model.dag import Dag
 from headway.policies.what_next import order
 from headway.policies.what_next.eligible import eligible, schedule
@@ -30,6 +32,16 @@ def test_any_dag_gets_a_schedule_and_always_the_same(seed: int) -> None:
 
 def test_of_equals_the_first_in_the_file_comes_first() -> None:
     assert checked(dag_of(6, [(2, 3), (0, 5), (1, 4)])).order == [0, 1, 2, 3, 4, 5]
+
+
+def test_of_equals_a_component_that_others_follow_comes_first() -> None:
+    # Two forks of two: what the first one makes eligible leads nowhere, from the second another fork goes on.
+    assert checked(dag_of(8, [(0, 1), (0, 2), (3, 4), (3, 5), (4, 6), (4, 7)])).order[:2] == [3, 0]
+
+
+def test_on_inspiral_ties_alone_are_worth_a_tenth_of_the_eligible_jobs() -> None:
+    dag = inspiral().dag()
+    assert round(mean(eligible(dag, checked(dag).order))) == 567  # 508 with ties by the order of the file alone
 
 
 def test_nothing_and_one_job_and_jobs_without_arcs() -> None:

@@ -142,6 +142,8 @@ class Plan:
         after = [[home[sink] for sink in sinks if home[sink] >= 0] for sinks in parts.sinks]
         if parts.strays:
             self._add_strays(after, home)
+        # Ties go to components that others follow, then by the file: what leads nowhere can wait.
+        first = [least if row else least + graph.size for least, row in zip(first, after, strict=True)]
         waiting = [0] * size
         for row in after:
             for component in row:
