@@ -155,14 +155,15 @@ class Supply:
         self.contact = since_boot()
         # A sign of life that took long is an old one: give another.
         self.calls_roll = holds is not None and self.contact - asked > self._beat
-        if holds is not None:
-            self.was_away = False
+        was_away, self.was_away = self.was_away, self.was_away and holds is None
         self.finished = []
         self.trouble = ""
         self._spool.settled()
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
         self.dry = not answer.leases or (len(answer.leases) < most and not self._store.is_shared)
+        if was_away:
+            self.dry = False  # nothing was asked for yet
         self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
         self._conclude(answer, idle)
         return answer
