@@ -38,6 +38,7 @@ class Options:
     edited: str = "refuse"
     detach: bool = False
     sync: str = "normal"
+    share: str | None = None
     place: str | None = None
     as_json: bool = False
     until: tuple[str, ...] = ()
@@ -102,6 +103,8 @@ def run(options: Options) -> int:
             ),
             lambda read: chosen(read, options),
         )
+    if options.share is not None:
+        home.share(options.share)
     outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else without_secret(server)
     if options.as_json:

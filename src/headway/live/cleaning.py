@@ -175,4 +175,4 @@ def _recover(home: Home, store: Store) -> None:
         recover(home, store, placeholder, home.remembered(placeholder), mark, Spool(home.spool), Roster(home.roster))
         store.leave(placeholder, time.time())
     finally:
-        os.close(lock)
+        lock.close()

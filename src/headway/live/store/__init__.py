@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 AnyStore: TypeAlias = "WholeSqliteStore | WholePostgresStore"  # each keeps to protocol.Store
 WorkingStore: TypeAlias = "SqliteStore | PostgresStore"  # to protocol.Progress and protocol.Looking
 FILE = "store.db"
+BESIDE = ("", "-wal", "-shm", "-journal")  # what the files of an embedded store end with
 
 
 def is_server(place: str) -> bool:
@@ -46,10 +47,10 @@ def opened(place: str | Path, sync: str = "normal") -> AnyStore:
 def looked_at(place: str | Path) -> AnyStore:
     """The same for whoever only looks, which may be one that cannot be written."""
     file = None if is_server(str(place)) else _file(str(place))
-    if file is not None and file.exists():
-        from headway.live.store.sqlite_file import is_writable
+    if file is not None and (file.is_symlink() or file.exists()):
+        from headway.live.store.sqlite_file import is_own, is_writable
 
-        if not is_writable(file):
+        if not is_own(file) or not is_writable(file):
             from headway.live.store.read_only import ReadOnlyStore
 
             return ReadOnlyStore(file)
