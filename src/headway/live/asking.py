@@ -97,6 +97,8 @@ def _heard(line: socket.socket) -> Said | None:
             return None
         text += data
     said = json.loads(text.splitlines()[1])
+    if "error" in said:
+        return None  # it is about to go
     clients = said["clients"]
     undecided = clients.count(0) > 1  # whoever asks is one as well
     ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])

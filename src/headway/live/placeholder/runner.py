@@ -13,12 +13,13 @@ import resource
 import select
 import signal
 import socket
+import sys
 import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headway.live.failpoint import here
-from headway.live.home import Home
+from headway.live.home import Home, LostHomeError
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
@@ -27,7 +28,7 @@ from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
 
@@ -55,6 +56,7 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
+        self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -107,6 +109,8 @@ class Runner:
     def attend(self, handle: int, mask: int) -> None:
         """A client has said something, or is gone."""
         client = self.desk.attend(handle, mask)
+        if client.is_new and not client.gone:
+            self.check(client)
         if client.cancels is not None:
             workflow, at_once = client.cancels
             client.cancels = None
@@ -136,6 +140,17 @@ class Runner:
             said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
             client.answer(said)
 
+    def check(self, client: Client) -> None:
+        """Refuses a client that comes with a workflow which the store does not have."""
+        client.is_new = False
+        try:
+            self.directories[client.workflow] = self.store.directory(client.workflow)
+        except NotFoundError as error:
+            client.refuse(error)
+            client.workflow = WorkflowId(0)
+        except HeadwayError as error:  # it cannot be reached just now
+            self.supply.worry(str(error))
+
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
         self.supply.dry = False
@@ -153,6 +168,9 @@ class Runner:
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
+        self.end_all()
+
+    def end_all(self) -> None:
         self.desk.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
@@ -243,6 +261,9 @@ class Runner:
                 if directory is None:
                     directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
+            except LostHomeError as error:
+                self.abandon(error)
+                return
             except (NoRoomError, HeadwayError) as error:
                 self.supply.worry(str(error))
                 return
@@ -262,10 +283,14 @@ class Runner:
                 self.fill()
             self.report()
         except HeadwayError as error:
-            self.supply.worry(str(error))
+            if self.lost:
+                self.supply.finished.clear()  # there is nowhere left to write it
+            else:
+                self.supply.worry(str(error))
         now = time.monotonic()
         if now - self.last_beat > BEAT:
             self.last_beat = now
+            self.verify()
             with contextlib.suppress(HeadwayError):
                 self.store.beat(self.placeholder, time.time())
                 if self.store.is_shared:
@@ -274,6 +299,7 @@ class Runner:
 
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
+        self.verify()
         answer = self.supply.exchange()
         self.jobs.forget_place()
         if answer.done:
@@ -283,6 +309,22 @@ class Runner:
         if answer.stops:
             self.end(answer.stops)
         self.desk.take_turns()
+
+    def verify(self) -> None:
+        """Sees whether our folder is where it was."""
+        if not self.lost:
+            try:
+                self.home.verify()
+            except LostHomeError as error:
+                self.abandon(error)
+
+    def abandon(self, error: LostHomeError) -> None:
+        """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
+        self.lost = True
+        print(f"headway: {error}", file=sys.stderr, flush=True)
+        self.jobs.move(str(self.home.folder.parent), self.home.now_at)
+        self.end_all()
+        self.desk.dismiss(error)
 
     # --- time ------------------------------------------------------------------------------------------------------
 
