@@ -13,11 +13,22 @@ from typing import Any
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.record import record
 from headway.model.states import Kind
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
 GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
+
+
+@record
+class Word:
+    """What a job says of itself."""
+
+    lease: int
+    store: str  # its id, if it is known
+    text: str
+    ready: bool  # a provisioner: the rest of its workflow may start
 
 
 class Client:
@@ -42,6 +53,8 @@ class Client:
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
         self.asks_where: int | None = None  # the output of a lease is
+        self.asks_password = False  # of the store
+        self.says: Word | None = None  # what a job says of itself
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
@@ -89,6 +102,10 @@ class Client:
         if "cancel" in message:
             self.cancels = WorkflowId(_count(message["cancel"])), bool(message.get("now"))
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
+        self.asks_password = self.asks_password or bool(message.get("password"))
+        if "say" in message:
+            say = message["say"]
+            self.says = Word(_count(say["lease"]), str(say["store"]), str(say["text"]), bool(say["ready"]))
         if "where" in message:
             self.asks_where = _count(message["where"])
         stop = message.get("stop")

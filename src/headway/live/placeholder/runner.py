@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from headway.live.failpoint import here
 from headway.live.home import Home, LostHomeError
-from headway.live.placeholder.clients import Client
+from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
@@ -28,6 +28,8 @@ from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
+from headway.live.placeholder.words import Words
+from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
@@ -56,6 +58,7 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
+        self.words = Words(server if server is not None else home.database)
         self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
@@ -131,6 +134,11 @@ class Runner:
         if client.asks_to_look:
             client.asks_to_look = False
             self.look()
+        if client.asks_password:
+            client.asks_password = False
+            client.answer({"password": os.environ.get(PASSWORD) if self.store.is_shared else None})
+        if client.says is not None:
+            self.keep(client, client.says)
         if client.asks_where is not None:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
@@ -150,6 +158,16 @@ class Runner:
             client.workflow = WorkflowId(0)
         except HeadwayError as error:  # it cannot be reached just now
             self.supply.worry(str(error))
+
+    def keep(self, client: Client, word: Word) -> None:
+        """A job says something of itself; a provisioner that is ready lets others begin."""
+        client.says = None
+        try:
+            client.answer({"said": self.words.keep(word)})
+        except HeadwayError as error:
+            client.refuse(error)
+        if word.ready:
+            self.look()
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
