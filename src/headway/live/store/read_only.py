@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from headway.live.ownership import read_in
 from headway.live.store import migration
+from headway.live.store.relative import Paths
 from headway.live.store.sqlite_file import explained, migrated, unwritable
 from headway.live.store.whole_sqlite import WholeSqliteStore
 from headway.model.errors import HeadwayError
@@ -35,7 +36,7 @@ class ReadOnlyStore(WholeSqliteStore):
 
     def __init__(self, path: Path, migrations: Path = migration.FOLDER) -> None:
         super().__init__(None, migrations=migrations)
-        self.path = path
+        self.path, self._paths = path, Paths(str(path.parent))
         self._name, self._file, self._migrations = str(path), path, migrations
         self._seen: _Sight | None = None
         self._looked = 0.0

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
+from headway.live.store.relative import Paths
 from headway.live.store.words import kept, said
 from headway.model.errors import NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -47,6 +48,8 @@ def node(values: Sequence[Any]) -> Node:
 
 class Shared:
     """The part of a store that no database does differently."""
+
+    _paths = Paths()  # on a server: as they are
 
     @property
     def remark(self) -> str:
@@ -99,7 +102,7 @@ class Shared:
 
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         found = self._run("lost", lease=lease)
-        return (found[0][0], said(found[0][1]), found[0][2]) if found else None
+        return (found[0][0], self._paths.found(said(found[0][1])), found[0][2]) if found else None
 
     # --- exceptions ------------------------------------------------------------------------------------------------
 
@@ -124,14 +127,17 @@ class Shared:
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
-        found = self._run("latest", source=kept(source))
+        relative = self._paths.kept_source(source)
+        found = self._run("latest", source=kept(relative))
+        if not found and relative != source:
+            found = self._run("latest", source=kept(source))  # as earlier versions have written it
         return (WorkflowId(found[0][0]), found[0][1]) if found else None
 
     def directory(self, workflow: WorkflowId) -> str:
         found = self._run("directory", workflow=workflow)
         if not found:
             raise NotFoundError(f"the store has no workflow {workflow}.")
-        return said(found[0][0])
+        return self._paths.found(said(found[0][0]))
 
     def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
         from headway.live.store.submission import definition
