@@ -58,4 +58,4 @@ class Paths:
         if word.startswith("'"):
             word = word[1:-1].replace("'\"'\"'", "'")
         now = changed(word)
-        return source if now == word else quote(now) + source[first.end() :]
+        return source if now == word or quote(word) != first[0] else quote(now) + source[first.end() :]
