@@ -118,3 +118,22 @@ def test_it_imports_little(crew: Crew) -> None:
     env = {**os.environ, **environment(crew)}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n" and said(crew) == ["x"]
+
+
+def test_a_job_speaks_through_its_runner_and_needs_no_way_to_the_store(tmp_path: Path) -> None:
+    speak = f"HEADWAY_STORE=/no/such/place {sys.executable} -m headway.cli.mqstatus half done"
+    (tmp_path / "w.sh").write_text(f"mqsub -l A -c '{speak} && {sys.executable} -m headway status --json > status'\n")
+    done = headway("run", str(tmp_path / "w.sh"))
+    assert done.returncode == 0, done.stderr
+    assert '"half done"' in (tmp_path / "status").read_text()
+
+
+def test_a_word_for_another_store_is_not_kept_by_the_runner_of_this_one(tmp_path: Path, crew: Crew) -> None:
+    there = environment(crew)
+    speak = f"HEADWAY_STORE={there['HEADWAY_STORE']} HEADWAY_LEASE={there['HEADWAY_LEASE']}"
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "w.sh").write_text(f"mqsub -l A -c '{speak} {sys.executable} -m headway.cli.mqstatus from afar'\n")
+    done = headway("run", str(folder / "w.sh"))
+    assert done.returncode == 0, done.stderr
+    assert "from afar" in said(crew)

@@ -89,6 +89,12 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
+def belongs_to(folder: Path, user: int) -> None:
+    """Gives a store to another user, as whom a child of ours will work; without root both are the same user."""
+    for path in (folder, *folder.iterdir()) if os.getuid() == 0 else ():
+        os.chown(path, user, user)
+
+
 def said_by_a_child(work: Callable[[], object]) -> str:
     """What a child of this process, an ordinary user, is told when it tries."""
     heard, told = os.pipe()
@@ -122,8 +128,10 @@ def test_a_store_that_cannot_be_written_is_said_so_and_stays(folder: Path) -> No
     crew = Crew.on(str(folder), flow("ab"))
     crew.store.close()
     folder.chmod(0o555)
+    belongs_to(folder, 65534)
     said = said_by_a_child(lambda: opened(folder).add(flow("c"), 1.0))
     assert "cannot be written" in said and "--store" in said
+    belongs_to(folder, 0)
     folder.chmod(0o755)
     assert states(opened(folder), crew.workflow) == "a:e b:e"
 

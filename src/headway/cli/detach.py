@@ -7,6 +7,7 @@ import signal
 import sys
 
 from headway.live.home import Home
+from headway.live.ownership import own_file
 
 _told = -1  # where whoever started us waits to hear that we have begun
 
@@ -33,7 +34,7 @@ def detached() -> int | None:
 
 def begun(home: Home, workflow: int) -> None:
     """From here on nobody sees what is said: it goes to a file."""
-    log = os.open(home.folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    log = own_file(home.folder / "run.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     nowhere = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     sys.stdout.flush()
     sys.stderr.flush()

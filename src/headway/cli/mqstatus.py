@@ -18,6 +18,7 @@ Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway
 
 A DAGMan PROVISIONER node that says ready, or ProvisionerState=2, lets the rest of the workflow start.
 """
+_PATIENCE = 60.0  # seconds that the runner may take
 _LONGEST = 18  # digits of a number that every database knows
 _READY = ("2", "ready", "provisioning_complete")
 
@@ -39,15 +40,11 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
     if not environment.get("HEADWAY_STORE"):
         raise UsageError("its store is not known.", "Call it from a job that Headway runs, or set HEADWAY_STORE.")
     place, ready, store = environment["HEADWAY_STORE"], _is_ready(words), mark.partition("-")[0]
-    file = os.path.join(place, "store.db")  # noqa: PTH118 - each import counts
-    if len(lease) > _LONGEST:
-        is_held = False
-    elif os.path.isfile(file) and not ready:  # noqa: PTH113
-        from headway.live.store.quick import say as say_quickly
-
-        is_held = say_quickly(file, store, int(lease), said)
-    else:
-        is_held = _said(place, environment.get("HEADWAY_HOME"), store, int(lease), said, ready)
+    is_held: bool | None = False
+    if len(lease) <= _LONGEST:
+        is_held = _passed_on(environment.get("HEADWAY_HOME") or place, store, int(lease), said, ready)
+        if is_held is None:
+            is_held = _kept(place, store, int(lease), said, ready)
     if not is_held:
         raise NotFoundError(
             f"no job of {shown(place)} has the lease {shown(lease)} now.",
@@ -55,20 +52,38 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
         )
 
 
-def _said(place: str, folder: str | None, mark: str, lease: int, said: str, ready: bool) -> bool:
-    """The same through a whole store, which a server is, and which a provisioner needs that is ready."""
+def _passed_on(folder: str, mark: str, lease: int, said: str, ready: bool) -> bool | None:
+    """The same through the runner, which has the store open; None if there is none, or if it has another store."""
+    if not os.path.exists(os.path.join(folder, "runner.sock")):  # noqa: PTH110, PTH118 - each import counts
+        return None
+    from pathlib import Path
+
+    from headway.live.asking import answered
+    from headway.live.home import Home
+
+    word = {"lease": lease, "store": mark, "text": said, "ready": ready}
+    answer = answered(Home(Path(folder), to_look=True), {"say": word}, _PATIENCE)
+    found: bool | None = None if answer is None else answer["said"]
+    return found
+
+
+def _kept(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:
+    """The same in the store itself: nobody runs jobs there now."""
+    file = os.path.join(place, "store.db")  # noqa: PTH118
+    if os.path.isfile(file) and not ready:  # noqa: PTH113
+        from headway.live.ownership import check_file, check_folder
+        from headway.live.store.quick import say as say_quickly
+
+        check_folder(place)
+        check_file(file)
+        return say_quickly(file, mark, lease, said)
     from headway.live.where import found_store
     from headway.model.messages import LeaseId
 
-    home, store = found_store(place)
+    _, store = found_store(place)
     is_held = mark in ("", store.id) and store.say(LeaseId(lease), said)
-    if is_held and ready and store.ready(LeaseId(lease)):
-        from pathlib import Path
-
-        from headway.live.home import Home
-        from headway.live.services import tell_runner
-
-        tell_runner(home or (Home(Path(folder)) if folder else None))  # a server cannot tell it
+    if is_held and ready:
+        store.ready(LeaseId(lease))
     return is_held
 
 

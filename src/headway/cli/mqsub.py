@@ -54,8 +54,21 @@ def submitted(words: Sequence[str]) -> str:
             f"where to submit to is not known: {SUBMISSIONS} is not set.",
             f"Name a file: export {SUBMISSIONS}=workflow.mq. Or give the script to headway show.",
         )
-    _append(os.path.realpath(place), call)
+    _append(_own(place), call)
     return label_of(call.path)
+
+
+def _own(place: str) -> str:
+    """The file to submit to; in a folder where others may write it must not be one that somebody else has put there."""
+    path = os.path.realpath(place)
+    for one in (place, path):
+        if os.path.lexists(one) and (user := os.lstat(one).st_uid) != os.geteuid():
+            from headway.live.ownership import owner
+
+            raise HeadwayError(
+                f"{SUBMISSIONS} names {one}, which belongs to {owner(user)}.", f"Let {SUBMISSIONS} name another file."
+            )
+    return path
 
 
 def _append(path: str, call: Call) -> None:

@@ -67,6 +67,11 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 )
 @click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
+@click.option(
+    "--share",
+    type=click.Choice(["private", "group", "all"]),
+    help="Who else may look at the store and the logs; without it nobody, or whoever might before.",
+)
 @click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs.")

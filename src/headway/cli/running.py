@@ -38,6 +38,7 @@ class Options:
     edited: str = "refuse"
     detach: bool = False
     sync: str = "normal"
+    share: str | None = None
     place: str | None = None
     as_json: bool = False
     until: tuple[str, ...] = ()
@@ -104,8 +105,10 @@ def run(options: Options) -> int:
             ),
             *(lambda read: chosen(read, options), say),
         )
+    if options.share is not None:
+        home.share(options.share)
     outcome = watch(session, slots, options, home)
-    place = str(home.folder) if server is None else without_secret(server)
+    place = str(home.folder) if server is None else server
     if options.as_json:
         tell(outcome, place)
     if options.notify is not None or options.mail is not None:
@@ -272,13 +275,3 @@ def size(text: str | None) -> int:
         return bytes_of(text)
     except ValueError as error:
         raise UsageError(f"--memory {unquoted(text)} is not {error}.") from None
-
-
-def without_secret(url: str) -> str:
-    """A server's address without its password."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@")).geturl()

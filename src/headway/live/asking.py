@@ -6,7 +6,8 @@ import contextlib
 import json
 import socket
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
@@ -74,13 +75,30 @@ def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
 
 def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
     """What the runner says; None if there is none, or if it goes just now."""
+    said = answered(home, {"where": lease}, patience)
+    if said is None:
+        return None
+    clients = said["clients"]
+    undecided = clients.count(0) > 1  # whoever asks is one as well
+    ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
+    return Said(said["output"], frozenset(clients) - {0}, undecided, ahead, begun)
+
+
+def password(folder: Path) -> str | None:
+    """The password that the runner of a folder has for its server."""
+    said = answered(Home(folder, to_look=True), {"password": True}, _GLANCE)
+    return None if said is None else said["password"]
+
+
+def answered(home: Home, message: dict[str, object], patience: float) -> dict[str, Any] | None:
+    """The answer of a runner; None if there is none, or if it goes just now."""
     try:
         line = home.connect()
         if line is None:
             return None
         with line:
             line.settimeout(patience)
-            line.sendall(json.dumps({"where": lease}).encode() + b"\n")
+            line.sendall(json.dumps(message).encode() + b"\n")
             return _heard(line)
     except TimeoutError:
         raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}") from None
@@ -88,7 +106,7 @@ def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | Non
         return None
 
 
-def _heard(line: socket.socket) -> Said | None:
+def _heard(line: socket.socket) -> dict[str, Any] | None:
     """The answer, after the greeting."""
     text = b""
     while text.count(b"\n") < 2:
@@ -96,8 +114,7 @@ def _heard(line: socket.socket) -> Said | None:
         if not data:
             return None
         text += data
-    said = json.loads(text.splitlines()[1])
-    clients = said["clients"]
-    undecided = clients.count(0) > 1  # whoever asks is one as well
-    ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
-    return Said(said["output"], frozenset(clients) - {0}, undecided, ahead, begun)
+    said: dict[str, Any] = json.loads(text.splitlines()[1])
+    if "error" in said:
+        raise HeadwayError(*said["error"])
+    return said

@@ -33,6 +33,7 @@ class Attached:
         self._workflow = workflow
         if home.is_foreign:
             raise HeadwayError("what runs in this store is another user's.", "headway status shows how far it is.")
+        home.check()
         line = Line.to(home, patience=2.0)
         if line is None:
             raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")

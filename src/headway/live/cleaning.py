@@ -174,4 +174,4 @@ def _recover(home: Home, store: Store) -> None:
         recover(home, store, placeholder, home.remembered(placeholder), mark, Spool(home.spool), Roster(home.roster))
         store.leave(placeholder, store.clock())
     finally:
-        os.close(lock)
+        lock.close()

@@ -10,7 +10,7 @@ from headway.live.choice import Choice
 from headway.live.rescue import rescue_of, rescued
 from headway.live.store import looked_at
 from headway.live.store.arrangement import known, last_starts
-from headway.live.submit import carried_over, disabled, submission_of
+from headway.live.submit import carried_over, disabled, latest_of, submission_of
 from headway.model.flatten import Flat
 from headway.model.states import State
 
@@ -24,7 +24,7 @@ def dry_run(choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE
         return _anew(choice, flat, fresh)
     store = looked_at(place)
     try:
-        earlier = store.latest(submission.source)
+        earlier = latest_of(store, submission.source, choice.source, choice.arguments)
         if earlier is None:
             return _anew(choice, flat, fresh)
         number, digest = earlier

@@ -5,15 +5,23 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from headway.live.store import FILE
+from headway.live.door import DOOR, Door, knock, peer
+from headway.live.ownership import check_file, check_folder, own_file, own_folder, owner, read_in
+from headway.live.store import BESIDE, FILE
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
-_DOOR = "runner.sock"
+if TYPE_CHECKING:
+    import socket
+
+FOLDER = ".headway"
+SHARES = {"private": 0, "group": 0o050, "all": 0o055}  # what others may do with the folder: read it, never write
+_Identity = tuple[int, int]  # device and number of a file
+_ELSEWHERE = "Choose another place with --store FOLDER."
 _TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
 
@@ -26,21 +34,54 @@ def server_folder(folder: Path, server: str) -> Path:
     return folder / f"server-{crc32(address.encode('utf-8', 'surrogateescape')):08x}"
 
 
+class LostHomeError(HeadwayError):
+    """The folder of a runner was moved or removed under it."""
+
+
 class Home:
-    """Where everything of one local store lies."""
+    """Where everything of one local store lies. Whoever wants more than to look must own it, and be alone with it."""
 
     def __init__(self, folder: Path, to_look: bool = False) -> None:
         self.folder = folder.absolute()
         self._text = str(self.folder)
+        self._to_look = to_look
+        self._lock: Lock | None = None  # if we are its runner
+        self._place: _Identity | None = None  # of the folder whose runner we are
+        self._store: _Identity | None = None  # and of its store
         if to_look:
             return
-        elsewhere = "Choose another place with --store FOLDER."
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self._make()
         except OSError as error:
-            raise HeadwayError(f"{folder}: cannot be made: {error.strerror}.", elsewhere) from None
+            raise HeadwayError(f"{folder}: cannot be made: {error.strerror}.", _ELSEWHERE) from None
+        self.check()
         if not os.access(self.folder, os.W_OK | os.X_OK):
-            raise HeadwayError(f"{folder}: cannot be written.", elsewhere)
+            raise HeadwayError(f"{folder}: cannot be written.", _ELSEWHERE)
+
+    def share(self, with_whom: str) -> None:
+        """Lets others read the store and its logs, or nobody any more."""
+        from headway.live.sharing import share_folder
+
+        if self.folder.parent.name == FOLDER:
+            self.folder.parent.chmod(0o700 | SHARES[with_whom])
+        share_folder(self.folder, SHARES[with_whom])
+
+    def _make(self) -> None:
+        """Makes the folder, for this user alone; folders above it as the user's umask has them."""
+        above = self.folder.parent
+        above.parent.mkdir(parents=True, exist_ok=True)
+        above.mkdir(0o700 if above.name == FOLDER else 0o777, exist_ok=True)
+        if above.name == FOLDER:  # this one is that of a server's store
+            check_folder(above)
+        with contextlib.suppress(FileExistsError):
+            self.folder.mkdir(0o700)
+
+    def check(self) -> None:
+        """Refuses a folder that is another user's, or that others can write to, and what is such in it."""
+        check_folder(self.folder)
+        check_folder(self.logs)
+        for name in (*(f"{FILE}{ending}" for ending in BESIDE), "spool", "roster", "lock", self.talk.name):
+            check_file(f"{self._text}/{name}")
 
     @property
     def database(self) -> Path:
@@ -76,7 +117,7 @@ class Home:
     def remembered(self, new: int) -> list[PlaceholderId]:
         """The placeholders that ran here and may have left jobs; the new one is written down beside them."""
         try:
-            before = [PlaceholderId(int(word)) for word in (self.folder / "placeholders").read_text().split()]
+            before = [PlaceholderId(int(word)) for word in self._text_of("placeholders").split()]
         except (OSError, ValueError):
             before = []
         self.remember([*before, PlaceholderId(new)])
@@ -85,12 +126,15 @@ class Home:
     def remember(self, placeholders: Sequence[PlaceholderId]) -> None:
         """Writes down whose jobs a successor has to look after."""
         aside = self.folder / ".placeholders"
-        aside.write_text(" ".join(map(str, placeholders)) + "\n")
+        handle = own_file(aside, os.O_WRONLY | os.O_CREAT)
+        with os.fdopen(handle, "w") as stream:
+            stream.truncate()
+            stream.write(" ".join(map(str, placeholders)) + "\n")
         aside.replace(self.folder / "placeholders")
 
     def opened_talk(self) -> int:
         """The runner's log to write to; what earlier ones said is kept until it is much."""
-        handle = os.open(self.talk, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        handle = own_file(self.talk, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         if os.fstat(handle).st_size > _TALK:
             os.ftruncate(handle, 0)
         return handle
@@ -98,89 +142,136 @@ class Home:
     def last_words(self) -> str:
         """The last line that a runner said."""
         try:
-            lines = self.talk.read_text(errors="replace").splitlines()
+            lines = self._text_of(self.talk.name).splitlines()
         except OSError:
             return ""
         return lines[-1] if lines else ""
 
+    def _text_of(self, name: str) -> str:
+        with os.fdopen(read_in(self.folder, name), errors="replace") as stream:
+            return stream.read()
+
     @property
     def is_foreign(self) -> bool:
-        """Whether the runner's door is another user's: nobody can be asked whether there is one behind it."""
-        door = self.folder / _DOOR
-        return door.exists() and not os.access(door, os.W_OK)
+        """Whether the folder, or the runner's door, is another user's: no runner of ours can be behind it."""
+        try:
+            if self.folder.lstat().st_uid != os.geteuid():
+                return True
+            return (self.folder / DOOR).lstat().st_uid != os.geteuid() or not os.access(self.folder / DOOR, os.W_OK)
+        except OSError:
+            return False
 
     # --- locks -----------------------------------------------------------------------------------------------------
 
-    def locked(self) -> int | None:
-        """The runner's lock, held until its holder dies; None if another runner has it."""
-        handle = self._lock_file("lock")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(handle)
-            return None
-        return handle
+    def locked(self) -> Lock | None:
+        """The runner's lock, held until its holder dies; None if another runner has it.
+
+        The folder itself is locked as well: a file can be deleted while its lock is held, and would be made anew.
+        """
+        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        found = os.fstat(folder)
+        lock = Lock((folder, own_file(self.folder / "lock", os.O_RDWR | os.O_CREAT)))
+        for handle in lock.handles:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                return None
+            except OSError:
+                if handle != folder:  # NFS, for one, does not lock folders
+                    raise
+        self._lock, self._place = lock, (found.st_dev, found.st_ino)
+        return lock
 
     @contextlib.contextmanager
     def submitting(self) -> Iterator[None]:
         """One at a time: two that bring the same file at once must not both take it for new."""
-        handle = self._lock_file("submit.lock")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
+        while True:
+            handle = own_file(self.folder / "submit.lock", os.O_RDWR | os.O_CREAT)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+                if not os.fstat(handle).st_nlink:
+                    continue  # deleted while we waited: somebody else may have locked another
+                yield
+                return
+            finally:
+                os.close(handle)
 
-    def _lock_file(self, name: str) -> int:
-        return os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # --- whether it is still there ---------------------------------------------------------------------------------
+
+    def verify(self) -> None:
+        """Raises if the folder that the runner has locked, or the store in it, is not at its path any more."""
+        if self._place is None or (self._is_at(self._text, self._place) and self._has_store()):
+            return
+        raise LostHomeError(*self._what_happened())
+
+    @property
+    def now_at(self) -> str | None:
+        """Where the folder is whose runner we are, wherever it was moved; None if it was removed."""
+        path = os.readlink(f"/proc/self/fd/{self._lock.handles[0]}") if self._lock else self._text  # noqa: PTH115
+        return None if self._place is None or not self._is_at(path, self._place) else path
+
+    def _what_happened(self) -> tuple[str, str]:
+        now = self.now_at
+        if now is None:
+            what = f"{self._text} was removed while its workflows ran, and with it what was recorded there."
+            return what, "Run again: it starts from the beginning."
+        if now == self._text:
+            what = f"{self._text}/{FILE} was removed or replaced while its workflows ran."
+            return what, "Restore it, or run again: it starts from the beginning."
+        what = f"{self._text} was moved to {now} while its workflows ran; what ran was stopped."
+        return what, "Run again there: what was done stays done."
+
+    def _has_store(self) -> bool:
+        """Whether the store is the one that was there first; on a server there is none here."""
+        path = f"{self._text}/{FILE}"
+        if self._store is None:
+            with contextlib.suppress(FileNotFoundError):
+                found = os.stat(path)  # noqa: PTH116 - asked for with every exchange
+                self._store = found.st_dev, found.st_ino
+            return True
+        return self._is_at(path, self._store)
+
+    @staticmethod
+    def _is_at(path: str, known: _Identity) -> bool:
+        try:
+            found = os.stat(path)  # noqa: PTH116
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == known
 
     # --- the runner's door -----------------------------------------------------------------------------------------
 
     def listen(self) -> Door:
         """The runner's door, open to this user only."""
-        return Door(os.open(self.folder, os.O_PATH | os.O_CLOEXEC))
+        return Door(own_folder(self.folder))
 
     def connect(self) -> socket.socket | None:
-        """A line to the runner; None if there is none."""
-        handle = os.open(self.folder, os.O_PATH | os.O_CLOEXEC)
-        line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        """A line to the runner; None if there is none. Nothing is said to a process of another user."""
         try:
-            line.connect(_socket_path(handle))
-            return line
-        except (FileNotFoundError, ConnectionRefusedError):
-            line.close()
-            return None
+            handle = own_folder(self.folder)
+        except (HeadwayError, FileNotFoundError):
+            if self._to_look:
+                return None
+            raise
+        try:
+            line = knock(handle)
         finally:
             os.close(handle)
+        if line is None or (user := peer(line)) == os.geteuid():
+            return line
+        line.close()
+        if self._to_look:
+            return None
+        raise HeadwayError(f"the process that listens in {self.folder} belongs to {owner(user)}.", _ELSEWHERE)
 
 
-class Door:
-    """A socket to listen on. It stays in the folder it was made in, whatever comes to lie at that folder's path."""
+class Lock:
+    """What nobody else can have until it is closed, or its holder dies."""
 
-    def __init__(self, folder: int) -> None:
-        self._path = _socket_path(folder)
-        self.open()
+    def __init__(self, handles: tuple[int, int]) -> None:
+        self.handles = handles
 
-    def open(self) -> None:
-        self._unlink()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        before = os.umask(0o077)
-        try:
-            self.socket.bind(self._path)
-        finally:
-            os.umask(before)
-        self.socket.listen(64)
-        self.socket.setblocking(False)
-
-    def hide(self) -> None:
-        """Nobody finds it any more; who has already knocked can still be let in."""
-        self._unlink()
-
-    def _unlink(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path)  # noqa: PTH108 - a path of our own making, through a folder's handle
-
-
-def _socket_path(folder: int) -> str:
-    """Short enough however deep the folder lies: through a handle of the folder."""
-    return f"/proc/self/fd/{folder}/{_DOOR}"
+    def close(self) -> None:
+        for handle in self.handles:
+            os.close(handle)

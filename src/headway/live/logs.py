@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headway.live.asking import asked, is_served
 from headway.live.home import Home
+from headway.live.ownership import read_in
 from headway.live.spec import Spec
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt, Run
@@ -37,11 +38,16 @@ class Tail:
 
     path: str
     handle: int = -1
+    below: Path | None = None  # the folder from which on no link is followed
+    flags: int = 0
 
     def opened(self) -> bool:
         if self.handle < 0:
             with contextlib.suppress(OSError):
-                self.handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+                if self.below is not None:
+                    self.handle = read_in(self.below, *Path(self.path).relative_to(self.below).parts)
+                else:
+                    self.handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | self.flags)
         return self.handle >= 0
 
     def news(self) -> Iterator[bytes]:
@@ -77,7 +83,8 @@ class Output:
         place = Path(run.directory, spec.directory or ".")
         files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
         log = home.log(run.workflow, attempt.job, attempt.number)
-        return cls(home, attempt, log, [Tail(path) for path in files])
+        flags = os.O_NOFOLLOW if home.is_foreign else 0  # its store says which files these are
+        return cls(home, attempt, log, [Tail(path, flags=flags) for path in files])
 
     def pass_on(self, ended: bool, write: Write, talk: Talk) -> None:
         """Writes out what is new; where there are several files, each with its name."""
@@ -96,7 +103,7 @@ class Output:
         if self._log is not None:
             return True
         if Path(self.log).exists():
-            self._log = Tail(self.log)
+            self._log = Tail(self.log, below=self.home.folder)
             return True
         if ended:
             return True

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt, Run, Web
+from headway.live.store.relative import resolved
 from headway.live.store.sub_dags import is_sub_dag, without_place
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
@@ -32,8 +33,10 @@ def chosen_run(store: Store, option: str | None = None) -> Run:
 
 def is_of_file(run: Run, file: str) -> bool:
     """Whether a workflow was read from a file, whatever its arguments were."""
-    path = str(Path(file).absolute())
-    return run.source == path or run.source == shlex.quote(path) or run.source.startswith(f"{shlex.quote(path)} ")
+    for path in (resolved(file), str(Path(file).absolute())):  # earlier versions did not follow links on the way to it
+        if run.source in (path, shlex.quote(path)) or run.source.startswith(f"{shlex.quote(path)} "):
+            return True
+    return False
 
 
 def place_of(store: Store, run: Run, name: str) -> JobId:

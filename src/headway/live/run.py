@@ -41,8 +41,9 @@ class Progress:
 class Line:
     """A line to a runner: JSON in both directions."""
 
-    def __init__(self, line: socket.socket) -> None:
+    def __init__(self, line: socket.socket, home: Home) -> None:
         self._line = line
+        self._home = home
         self._heard = b""
         self._trouble = ""  # what the runner waits for
 
@@ -60,7 +61,7 @@ class Line:
             line.close()
             return None
         line.settimeout(None)
-        return cls(line)
+        return cls(line, home)
 
     def close(self) -> None:
         self._line.close()
@@ -69,7 +70,7 @@ class Line:
         try:
             self._line.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
-            raise _dead() from None
+            raise self._dead() from None
 
     def reports(
         self, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
@@ -91,10 +92,17 @@ class Line:
             if self._line.fileno() not in ready:
                 continue
             for said in self._news():
+                if "error" in said:
+                    raise HeadwayError(*said["error"])
                 self._trouble = said["trouble"]
                 yield Progress(**said)
                 if said["ended"]:
                     return
+
+    def _dead(self) -> HeadwayError:
+        last = self._home.last_words()
+        why = f"{self._home.talk} may tell why{f': {last}' if last else '.'}"
+        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {why}")
 
     def _news(self) -> Iterator[dict[str, Any]]:
         """What has come since it was last looked at."""
@@ -103,7 +111,7 @@ class Line:
         except OSError:
             data = b""
         if not data:
-            raise _dead()
+            raise self._dead()
         self._heard += data
         while b"\n" in self._heard:
             text, _, self._heard = self._heard.partition(b"\n")
@@ -147,10 +155,6 @@ class Stops:
             return False
         self._told = self.count
         return True
-
-
-def _dead() -> HeadwayError:
-    return HeadwayError("the runner has died.", "Run again: what was done stays done.")
 
 
 def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
 from headway.live.asking import AtHand, at_hand, is_served
+from headway.live.store.relative import resolved
 from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
@@ -67,9 +68,9 @@ def chosen(store: Store, wanted: str | None) -> Submitted:
         raise NotFoundError("the store has no workflow.", "Run one: headway run W.")
     if wanted is None:
         return next((one for one in there if not is_sub_dag(one.source)), there[0])
-    file = shlex.quote(os.path.abspath(wanted))  # noqa: PTH100 - no link is followed: as it was submitted
+    files = [shlex.quote(path) for path in (resolved(wanted), os.path.abspath(wanted))]  # noqa: PTH100
     for one in there:
-        if wanted == str(one.id) or one.source == file or one.source.startswith(f"{file} ") or wanted == one.name:
+        if wanted in (str(one.id), one.name) or any(f"{one.source} ".startswith(f"{file} ") for file in files):
             return one
     known = ", ".join(f"{one.id} ({one.name})" for one in there[:5])
     raise NotFoundError(f"the store has no workflow {shown(wanted)}.", f"It has {known}.")

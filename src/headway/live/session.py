@@ -15,7 +15,7 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.outage import waited_out
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
-from headway.live.store import AnyStore, WorkingStore
+from headway.live.store import PASSWORD, AnyStore, WorkingStore
 from headway.live.submit import source_of, submitted, unheeded
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
@@ -144,6 +144,8 @@ class Session:
         given = {**os.environ, "HEADWAY_ORDER": self._wish.order, INSIDE: self._wish.inside}
         if not self._wish.inside:
             del given[INSIDE]  # one of an outer run means nothing here
+        if self._store.is_shared:
+            given.pop(PASSWORD, None)  # of the store; what runs in jobs and needs it asks the runner
         return given
 
     def reports(self, stops: Stops, warn: Callable[[str], None]) -> Iterator[Progress]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.edited import REFUSE, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
+from headway.live.store.relative import resolved
 from headway.live.store.shared import AlreadySubmittedError
 from headway.live.store.sub_dags import is_sub_dag
 from headway.live.store.submission import Outside, Submission
@@ -28,6 +30,7 @@ from headway.policies.what_next import order, settled
 if TYPE_CHECKING:
     from headway.live.store import AnyStore, WorkingStore
 
+Earlier: TypeAlias = tuple[WorkflowId, str]
 BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that ask how long jobs take
 
 
@@ -55,7 +58,7 @@ def submitted(
     check_resources(flat, named or {})
     with home.submitting():
         while True:
-            latest = store.latest(submission.source)
+            latest = latest_of(store, submission.source, workflow, arguments)
             if latest is not None and latest[1] == submission.digest and not fresh:
                 number = latest[0]
                 break
@@ -158,7 +161,13 @@ def _changed(workflow: Workflow) -> HeadwayError:
 
 def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:
     """What a workflow is known by in its store: its file, and the arguments it was read with."""
-    return shlex.join([str(Path(workflow.source).absolute()), *arguments])
+    return shlex.join([resolved(workflow.source), *arguments])
+
+
+def latest_of(store: WorkingStore, source: str, workflow: Workflow, arguments: Sequence[str]) -> Earlier | None:
+    """The last workflow of a source, and its digest; earlier versions did not follow links on the way to a file."""
+    before = shlex.join([os.path.abspath(workflow.source), *arguments])  # noqa: PTH100
+    return store.latest(source) or (store.latest(before) if before != source_of(workflow, arguments) else None)
 
 
 def submission_of(

@@ -31,8 +31,10 @@ def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home 
 
     if to_look:
         return Home(folder, to_look=True), looked_at(folder / FILE)
+    from headway.live.ownership import check_folder
     from headway.live.store.sqlite_file import is_writable, unwritable
 
+    check_folder(folder)
     if not is_writable(folder / FILE):
         raise unwritable(folder / FILE)
     return Home(folder), opened(folder / FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -10,11 +11,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.live.home import Home
+from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.record import record
 from headway.model.states import Kind
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
+LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
 GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
+
+
+@record
+class Word:
+    """What a job says of itself."""
+
+    lease: int
+    store: str  # its id, if it is known
+    text: str
+    ready: bool  # a provisioner: the rest of its workflow may start
 
 
 class Client:
@@ -27,6 +41,7 @@ class Client:
         self.gone = False
         self.is_waited_for = False  # until its line takes more
         self.workflow = WorkflowId(0)  # none yet
+        self.is_new = False  # and whether the store has that one is not known yet
         self.environment: Mapping[bytes, bytes] = os.environb
         self.slots = 1
         self.mark = ""  # of the job that the client is part of, if it is
@@ -38,6 +53,8 @@ class Client:
         self.named: dict[str, int] = {}  # named resources that are there
         self.asks_to_look = False  # the store was changed
         self.asks_where: int | None = None  # the output of a lease is
+        self.asks_password = False  # of the store
+        self.says: Word | None = None  # what a job says of itself
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
@@ -56,12 +73,14 @@ class Client:
             return
         except OSError:
             data = b""
-        self._heard += data
+        *lines, self._heard = (self._heard + data).split(b"\n")
         try:
-            while data and b"\n" in self._heard:
-                text, _, self._heard = self._heard.partition(b"\n")
+            for text in lines:
                 self._take(json.loads(text))
-        except (ValueError, TypeError, LookupError, AttributeError):
+            if len(self._heard) > LONGEST:
+                raise ValueError(f"a message has at most {LONGEST >> 20} MB")
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
+            self.refuse(HeadwayError(f"the runner does not understand what was said: {error or type(error).__name__}."))
             data = b""
         if not data:
             self._lose()
@@ -69,22 +88,26 @@ class Client:
     def _take(self, message: dict[str, Any]) -> None:
         if "workflow" in message:
             given = message["environment"].items()
-            self.environment = {os.fsencode(name): os.fsencode(value) for name, value in given}
-            self.slots = max(1, int(message["slots"]))
+            self.environment = {_name(name): _word(value) for name, value in given}
+            self.slots = max(1, _count(message["slots"]))
             self.mark = str(message.get("mark", ""))
             self.fail_fast = bool(message.get("fail_fast"))
-            self.memory = int(message.get("memory", 0))
-            self.named = {str(name): int(count) for name, count in message.get("named", {}).items()}
-            self.workflow = WorkflowId(int(message["workflow"]))
+            self.memory = _count(message.get("memory", 0))
+            self.named = {str(name): _count(count) for name, count in message.get("named", {}).items()}
+            self.workflow, self.is_new = WorkflowId(_count(message["workflow"])), True
             self.wants_more, self.over, self._changed = True, False, True
         if "watch" in message:
-            self.workflow = WorkflowId(int(message["watch"]))
+            self.workflow, self.is_new = WorkflowId(_count(message["watch"])), True
             self.watches, self._changed = True, True
         if "cancel" in message:
-            self.cancels = WorkflowId(int(message["cancel"])), bool(message.get("now"))
+            self.cancels = WorkflowId(_count(message["cancel"])), bool(message.get("now"))
         self.asks_to_look = self.asks_to_look or bool(message.get("look"))
+        self.asks_password = self.asks_password or bool(message.get("password"))
+        if "say" in message:
+            say = message["say"]
+            self.says = Word(_count(say["lease"]), str(say["store"]), str(say["text"]), bool(say["ready"]))
         if "where" in message:
-            self.asks_where = int(message["where"])
+            self.asks_where = _count(message["where"])
         stop = message.get("stop")
         if stop:
             self.wants_more = False
@@ -94,6 +117,13 @@ class Client:
         """Tells what the client has asked."""
         self._unsent += json.dumps(said).encode() + b"\n"
         self.flush()
+
+    def refuse(self, error: HeadwayError) -> None:
+        """Tells why nothing is done for the client; it hears the end of its line after that."""
+        self.answer({"error": [error.what, error.fix]})
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)  # which wakes the runner, and that drops the client
+        self.wants_more = False
 
     def close(self) -> None:
         self._line.close()
@@ -176,3 +206,26 @@ class Client:
         except OSError:
             self._unsent = b""
             self._lose()
+
+
+def _count(value: Any) -> int:
+    """A number that every database and every system call takes."""
+    number = int(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _word(text: str) -> bytes:
+    """What can be part of an environment."""
+    word = os.fsencode(text)
+    if b"\0" in word:
+        raise ValueError("a NUL is in the environment")
+    return word
+
+
+def _name(text: str) -> bytes:
+    word = _word(text)
+    if b"=" in word or not word:
+        raise ValueError("a name in the environment is none")
+    return word

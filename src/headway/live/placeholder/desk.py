@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections.abc import Mapping
 
+from headway.live.door import peer
 from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
+from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
 
 
@@ -25,6 +28,7 @@ class Desk:
         self.named: dict[str, int] = {}  # the most of each that anybody says there is
         self.marks: set[str] = set()  # of jobs that clients are part of
         self.closing = False  # nobody gets anything any more
+        self._farewell: HeadwayError | None = None  # what everybody is told before the line is closed
         self._door = home.listen()
         self._watch_door()
 
@@ -38,10 +42,22 @@ class Desk:
             line, _ = self._door.socket.accept()
         except BlockingIOError:
             return False
+        if peer(line) != os.geteuid():  # nothing is read of what another user says
+            line.close()
+            return True
         line.setblocking(False)
-        self.clients[line.fileno()] = Client(line)
+        self.clients[line.fileno()] = client = Client(line)
+        if self._farewell is not None:
+            client.refuse(self._farewell)
         self._poll.register(line.fileno(), select.EPOLLIN)
         return True
+
+    def dismiss(self, error: HeadwayError) -> None:
+        """Tells everybody, and whoever still comes, why nothing is done for them any more."""
+        self._farewell = error
+        self._door.hide()
+        for client in self.clients.values():
+            client.refuse(error)
 
     def attend(self, handle: int, mask: int) -> Client:
         """Hears a client, and tells it what it had no ear for before."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import select
@@ -12,7 +11,6 @@ import time
 from collections.abc import Collection, Mapping
 from heapq import heappop, heappush
 from itertools import islice
-from pathlib import Path
 
 from headway.live.failpoint import here
 from headway.live.home import Home
@@ -120,10 +118,8 @@ class Jobs:
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise NoRoomError(f"a job cannot be started: {error.strerror}.") from None
-            with contextlib.suppress(OSError):
-                log = Path(self._log(lease))
-                log.parent.mkdir(parents=True, exist_ok=True)
-                log.write_text(f"headway: this job cannot be started: {error}\n")
+            self._home.verify()  # a job whose folder is gone with all the rest has not failed
+            self._outputs.explain(self._log(lease), f"headway: this job cannot be started: {error}\n")
             return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
         place = self._roster.note(pid, before, time.clock_gettime(time.CLOCK_BOOTTIME))
         here("spawn.after")
@@ -158,6 +154,7 @@ class Jobs:
         place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
         if place != self._place:
             self._place = ""
+            self._home.verify()  # another folder may have taken the place of one that was moved
             os.chdir(place)
             self._place = place
         while True:
@@ -169,9 +166,19 @@ class Jobs:
                     self._outputs.give_back(output)
                     raise
                 self._outputs.drop(output)
+                self._home.verify()
             except (OSError, ValueError):
                 self._outputs.give_back(output)
                 raise
+
+    def move(self, before: str, home: str | None) -> None:
+        """The folder of the store was moved: what jobs beside it write is where it is now."""
+        now = "" if home is None else os.path.dirname(home)  # noqa: PTH120 - paths of outputs are text
+        for job in self.running.values() if now else ():
+            job.before = {
+                f"{now}{path.removeprefix(before)}" if path.startswith(f"{before}/") else path: look
+                for path, look in (job.before or {}).items()
+            }
 
     def forget_place(self) -> None:
         """A job may have put another folder where we are: the next job that comes after it looks anew."""

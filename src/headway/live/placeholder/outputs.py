@@ -12,6 +12,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from headway.live.ownership import check_folder
 from headway.model.record import record
 
 
@@ -24,10 +25,17 @@ class Output:
 
 
 class Outputs:
-    """The files in `.headway/logs/running`. What a dead runner left there is kept in `.headway/logs/lost`."""
+    """The files in `.headway/logs/running`. What a dead runner left there is kept in `.headway/logs/lost`.
+
+    They are their user's alone, unless others may read the folder of the logs. No folder above that is ever made here:
+    if it is gone, the store is.
+    """
 
     def __init__(self, logs: Path) -> None:
+        self._logs = str(logs)
         self._folder = logs / "running"
+        check_folder(logs)
+        check_folder(self._folder)
         self._free: list[Output] = []
         self._silent: list[tuple[Output, str]] = []  # of jobs that ended, and the logs they will be if need be
         self._made = 0
@@ -37,7 +45,7 @@ class Outputs:
         for left in sorted(self._folder.glob("*")):
             with contextlib.suppress(OSError):
                 if left.stat().st_size:
-                    lost.mkdir(parents=True, exist_ok=True)
+                    self._make(str(lost))
                     left.rename(lost / f"{left.stat().st_mtime_ns}.log")
                 else:
                     left.unlink()
@@ -51,10 +59,32 @@ class Outputs:
         self._made += 1
         path = f"{self._folder}/{self._made}"
         try:
-            return Output(path, _opened(path))
+            return Output(path, self._opened(path))
         except FileNotFoundError:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            return Output(path, _opened(path))
+            self._make(self._logs)
+            self._make(str(self._folder))
+            return Output(path, self._opened(path))
+
+    def _opened(self, path: str) -> int:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        if bits := self._shared():
+            os.fchmod(handle, 0o600 | (bits & 0o044))
+        return handle
+
+    def _make(self, folder: str) -> None:
+        """Makes a folder of logs, but none above it."""
+        with contextlib.suppress(FileExistsError):
+            bits = self._shared()
+            os.mkdir(folder, 0o700)  # noqa: PTH102 - never with parents
+            if bits:
+                os.chmod(folder, 0o700 | bits)  # noqa: PTH101
+
+    def _shared(self) -> int:
+        """What others may do with the folder of the logs; their user may change that at any time."""
+        try:
+            return os.stat(self._logs).st_mode & 0o055  # noqa: PTH116
+        except FileNotFoundError:
+            return 0
 
     def give_back(self, output: Output) -> None:
         """A job that was to have it did not start."""
@@ -70,7 +100,7 @@ class Outputs:
     def settle(self, output: Output, log: str, keep: bool) -> None:
         """A job has ended. Its output becomes its log if there is any, or if it is to be kept all the same."""
         if keep or os.fstat(output.handle).st_size:
-            _put(output, log)
+            self._put(output, log)
         else:
             self._silent.append((output, log))
 
@@ -80,23 +110,27 @@ class Outputs:
             if _is_alone(output.handle) and not os.fstat(output.handle).st_size:
                 self._free.append(output)
             else:
-                _put(output, log)
+                self._put(output, log)
         self._silent.clear()
 
+    def explain(self, log: str, text: str) -> None:
+        """Writes a log for a job that has not run."""
+        with contextlib.suppress(OSError):
+            output = self.take()
+            os.write(output.handle, text.encode(errors="surrogateescape"))
+            self._put(output, log)
 
-def _put(output: Output, log: str) -> None:
-    """An output becomes a log."""
-    os.close(output.handle)
-    with contextlib.suppress(OSError):  # a log that cannot be put in its place stays where it is
-        try:
-            os.rename(output.path, log)  # noqa: PTH104 - a hot path
-        except FileNotFoundError:
-            Path(log).parent.mkdir(parents=True, exist_ok=True)
-            os.rename(output.path, log)  # noqa: PTH104
-
-
-def _opened(path: str) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    def _put(self, output: Output, log: str) -> None:
+        """An output becomes a log."""
+        os.close(output.handle)
+        with contextlib.suppress(OSError):  # a log that cannot be put in its place stays where it is
+            try:
+                os.rename(output.path, log)  # noqa: PTH104 - a hot path
+            except FileNotFoundError:
+                folder = Path(log).parent  # of a thousand jobs of a workflow
+                self._make(str(folder.parent))
+                self._make(str(folder))
+                os.rename(output.path, log)  # noqa: PTH104
 
 
 def _is_alone(handle: int) -> bool:

@@ -20,8 +20,7 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
         if lock is None:
             return 0
         _connect(home.opened_talk(), 1, 2)
-        os.closerange(3, lock)  # what whoever started us had open is not ours to keep
-        os.closerange(lock + 1, most_files())
+        _keep(*lock.handles)
         # SIGIO: somebody opens a job's output at the very moment we see whether anybody has.
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGIO):
             signal.signal(number, signal.SIG_IGN)
@@ -37,6 +36,15 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def _keep(*handles: int) -> None:
+    """Closes all others: what whoever started us had open is not ours to keep."""
+    least = 3
+    for handle in sorted(handles):
+        os.closerange(least, handle)
+        least = handle + 1
+    os.closerange(least, most_files())
 
 
 def _connect(source: int, *numbers: int) -> None:

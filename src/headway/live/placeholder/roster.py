@@ -12,6 +12,8 @@ import os
 import struct
 from pathlib import Path
 
+from headway.live.ownership import own_file
+
 _PLACES = 1024  # jobs beyond that many at once are not noted; their mark still tells them
 _HEAD = 256
 _ENTRY = struct.Struct("=qdd")  # pid, and its start between these two times since boot
@@ -25,7 +27,7 @@ class Roster:
     """Made anew by each runner, after it has read what the last one left."""
 
     def __init__(self, path: Path) -> None:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = own_file(path, os.O_RDWR | os.O_CREAT)
         try:
             os.posix_fallocate(handle, 0, _SIZE)  # a page without room on disk would kill who writes to it
             self._memory = mmap.mmap(handle, _SIZE)

@@ -13,14 +13,15 @@ import resource
 import select
 import signal
 import socket
+import sys
 import time
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headway.engine.silence import BEATS
 from headway.live.failpoint import here
-from headway.live.home import Home
-from headway.live.placeholder.clients import Client
+from headway.live.home import Home, LostHomeError
+from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
@@ -29,7 +30,9 @@ from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
-from headway.model.errors import HeadwayError
+from headway.live.placeholder.words import Words
+from headway.live.store import PASSWORD
+from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
+        self.words = Words(server if server is not None else home.database)
+        self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -117,6 +122,8 @@ class Runner:
     def attend(self, handle: int, mask: int) -> None:
         """A client has said something, or is gone."""
         client = self.desk.attend(handle, mask)
+        if client.is_new and not client.gone:
+            self.check(client)
         if client.cancels is not None:
             workflow, at_once = client.cancels
             client.cancels = None
@@ -137,6 +144,11 @@ class Runner:
         if client.asks_to_look:
             client.asks_to_look = False
             self.look()
+        if client.asks_password:
+            client.asks_password = False
+            client.answer({"password": os.environ.get(PASSWORD) if self.store.is_shared else None})
+        if client.says is not None:
+            self.keep(client, client.says)
         if client.asks_where is not None:
             lease, client.asks_where = client.asks_where, None
             there = [one.workflow for one in self.desk.clients.values()]
@@ -145,6 +157,27 @@ class Runner:
             begun += [one.lease for one in self.supply.finished if self.supply.trouble]  # and cannot be recorded
             said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
             client.answer(said)
+
+    def check(self, client: Client) -> None:
+        """Refuses a client that comes with a workflow which the store does not have."""
+        client.is_new = False
+        try:
+            self.directories[client.workflow] = self.store.directory(client.workflow)
+        except NotFoundError as error:
+            client.refuse(error)
+            client.workflow = WorkflowId(0)
+        except HeadwayError as error:  # it cannot be reached just now
+            self.supply.worry(str(error))
+
+    def keep(self, client: Client, word: Word) -> None:
+        """A job says something of itself; a provisioner that is ready lets others begin."""
+        client.says = None
+        try:
+            client.answer({"said": self.words.keep(word)})
+        except HeadwayError as error:
+            client.refuse(error)
+        if word.ready:
+            self.look()
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
@@ -162,6 +195,9 @@ class Runner:
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
+        self.end_all()
+
+    def end_all(self) -> None:
         self.desk.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
@@ -247,6 +283,9 @@ class Runner:
                 if directory is None:
                     directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
+            except LostHomeError as error:
+                self.abandon(error)
+                return
             except (NoRoomError, HeadwayError) as error:
                 self.supply.worry(str(error))
                 return
@@ -272,12 +311,16 @@ class Runner:
                 self.store.reclaim(self.placeholder, self.store.clock())
             self.report()
         except HeadwayError as error:
-            self.supply.worry(str(error))
+            if self.lost:
+                self.supply.finished.clear()  # there is nowhere left to write it
+            else:
+                self.supply.worry(str(error))
         if self.store.is_shared:
             self.others.keep_listening()
 
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
+        self.verify()
         answer = self.supply.exchange()
         if answer.lost:
             self.others.lose(answer.lost)
@@ -291,6 +334,22 @@ class Runner:
         if answer.stops:
             self.end(answer.stops)
         self.desk.take_turns()
+
+    def verify(self) -> None:
+        """Sees whether our folder is where it was."""
+        if not self.lost:
+            try:
+                self.home.verify()
+            except LostHomeError as error:
+                self.abandon(error)
+
+    def abandon(self, error: LostHomeError) -> None:
+        """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
+        self.lost = True
+        print(f"headway: {error}", file=sys.stderr, flush=True)
+        self.jobs.move(str(self.home.folder.parent), self.home.now_at)
+        self.end_all()
+        self.desk.dismiss(error)
 
     # --- time ------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from headway.live.ownership import own_file
 from headway.model.messages import Finish, LeaseId
 
 _LINE = (
@@ -34,7 +35,7 @@ class Spool:
     """A file of JSON lines. A line that was cut off by a crash is a job whose end was not spooled."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._file = own_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._size = path.read_bytes().rfind(b"\n") + 1
         self._unwritten = b""
         os.ftruncate(self._file, self._size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 AnyStore: TypeAlias = "WholeSqliteStore | WholePostgresStore"  # each keeps to protocol.Store
 WorkingStore: TypeAlias = "SqliteStore | PostgresStore"  # to protocol.Progress and protocol.Looking
 FILE = "store.db"
+PASSWORD = "PGPASSWORD"  # noqa: S105 - the name of the variable with the password of a server's store
+BESIDE = ("", "-wal", "-shm", "-journal")  # what the files of an embedded store end with
 
 
 def is_server(place: str) -> bool:
@@ -29,7 +32,26 @@ def is_server(place: str) -> bool:
             f"{scheme}:// is no store that Headway knows.",
             "Give a folder, sqlite:///PATH or postgresql://HOST/DATABASE.",
         )
+    if has_password(place):  # which is not repeated
+        raise UsageError(
+            "there is a password in the URL of the store, where everybody can read it who lists processes.",
+            "Take it out, and put it into ~/.pgpass, a service file (postgresql:///?service=NAME), or PGPASSWORD of"
+            " this command alone.",
+        )
     return True
+
+
+def has_password(url: str) -> bool:
+    """Whether there is a secret in the address of a server, or something that looks like one."""
+    before, _, query = url.partition("://")[2].partition("?")
+    user, at, _ = before.rpartition("@")
+    if at and re.search(r":(?!\d*/)", user):  # HOST:PORT/DATABASE@ is none; anything else after a colon may be
+        return True
+    if "assword" not in query.lower() and "%" not in query:
+        return False
+    from urllib.parse import unquote
+
+    return any("password" in unquote(part.partition("=")[0]).lower() for part in query.split("&"))
 
 
 def opened(place: str | Path, sync: str = "normal") -> AnyStore:
@@ -46,10 +68,10 @@ def opened(place: str | Path, sync: str = "normal") -> AnyStore:
 def looked_at(place: str | Path) -> AnyStore:
     """The same for whoever only looks, which may be one that cannot be written."""
     file = None if is_server(str(place)) else _file(str(place))
-    if file is not None and file.exists():
-        from headway.live.store.sqlite_file import is_writable
+    if file is not None and (file.is_symlink() or file.exists()):
+        from headway.live.store.sqlite_file import is_own, is_writable
 
-        if not is_writable(file):
+        if not is_own(file) or not is_writable(file):
             from headway.live.store.read_only import ReadOnlyStore
 
             return ReadOnlyStore(file)

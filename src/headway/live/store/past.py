@@ -40,8 +40,8 @@ class Past(Watching):
             Run(
                 WorkflowId(number),
                 said(name),
-                said(source),
-                said(directory),
+                self._paths.found_source(said(source)),
+                self._paths.found(said(directory)),
                 submitted,
                 what_next,
                 bool(halted),

@@ -50,17 +50,41 @@ _SESSION = """
 def connected(url: str) -> psycopg.Connection[tuple[Any, ...]]:
     """A connection as the store wants it, whatever the server's defaults are."""
     try:
-        db = _psycopg.connect(
-            url, **_unless_said(url), autocommit=True, client_encoding="utf8", application_name="headway"
-        )
+        db = _opened(url)
         db.isolation_level = _psycopg.IsolationLevel.READ_COMMITTED
         db.execute(_SESSION)
         return db
     except _psycopg.Error as error:
+        if _needs_password(error):
+            raise HeadwayError(
+                "the PostgreSQL store wants a password.", "Put it into ~/.pgpass, a service file, or PGPASSWORD."
+            ) from None
         raise UnreachableError(
             f"the PostgreSQL store cannot be reached: {_line(error)}.",
             "See whether the server runs and the URL is right.",
         ) from None
+
+
+def _opened(url: str) -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection. Jobs are not given the password of their store: inside one, the runner is asked for it."""
+    how: dict[str, Any] = {"autocommit": True, "client_encoding": "utf8", "application_name": "headway"}
+    how |= _unless_said(url)
+    try:
+        return _psycopg.connect(url, **how)
+    except _psycopg.OperationalError as error:
+        folder = os.environ.get("HEADWAY_HOME")
+        if not _needs_password(error) or folder is None or os.environ.get("HEADWAY_STORE") != url:
+            raise
+        from headway.live.asking import password
+
+        secret = password(Path(folder))
+        if secret is None:
+            raise
+        return _psycopg.connect(url, password=secret, **how)
+
+
+def _needs_password(error: psycopg.Error) -> bool:
+    return error.pgconn is not None and bool(error.pgconn.needs_password)
 
 
 def _unless_said(url: str) -> dict[str, Any]:

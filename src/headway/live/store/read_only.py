@@ -7,6 +7,7 @@ an old state, or none. So the file and its write-ahead log are copied, and the c
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sqlite3
@@ -14,9 +15,11 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
+from headway.live.ownership import read_in
 from headway.live.store import migration
+from headway.live.store.relative import Paths
 from headway.live.store.sqlite_file import explained, migrated, unwritable
 from headway.live.store.whole_sqlite import WholeSqliteStore
 from headway.model.errors import HeadwayError
@@ -33,7 +36,7 @@ class ReadOnlyStore(WholeSqliteStore):
 
     def __init__(self, path: Path, migrations: Path = migration.FOLDER) -> None:
         super().__init__(None, migrations=migrations)
-        self.path = path
+        self.path, self._paths = path, Paths(str(path.parent))
         self._name, self._file, self._migrations = str(path), path, migrations
         self._seen: _Sight | None = None
         self._looked = 0.0
@@ -87,9 +90,10 @@ class _Sight:
 
     @classmethod
     def of(cls, path: Path) -> _Sight:
-        file = path.stat()
+        with _opened(path) as main:
+            file = os.fstat(main.fileno())
         header, size, changed = b"", 0, 0
-        with contextlib.suppress(FileNotFoundError), path.with_name(f"{path.name}-wal").open("rb") as log:
+        with contextlib.suppress(FileNotFoundError), _opened(path, "-wal") as log:
             header, found = log.read(_HEADER), os.fstat(log.fileno())
             size, changed = found.st_size, found.st_mtime_ns
         age = time.time() - max(file.st_mtime_ns, changed) / 1e9
@@ -106,10 +110,10 @@ def _copied(path: Path, db: sqlite3.Connection) -> _Sight:
         seen = _Sight.of(path)
         with tempfile.TemporaryDirectory(prefix="headway-") as folder:
             copy = Path(folder, path.name)
-            shutil.copyfile(path, copy)
+            _copy(path, copy)
             if seen.header:
                 with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(path.with_name(f"{path.name}-wal"), copy.with_name(f"{path.name}-wal"))
+                    _copy(path, copy, "-wal")
             now = _Sight.of(path)
             if (seen.file, seen.header) == (now.file, now.header):  # else it was moved into the file, or begun anew
                 with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as source:
@@ -119,12 +123,24 @@ def _copied(path: Path, db: sqlite3.Connection) -> _Sight:
     raise HeadwayError(f"{path} is written so busily that it cannot be looked at.", "Try again in a moment.")
 
 
+def _opened(path: Path, ending: str = "") -> BinaryIO:
+    """A file of the store, to read. No link is followed: it may be another user's."""
+    return os.fdopen(read_in(path.parent, f"{path.name}{ending}"), "rb")
+
+
+def _copy(path: Path, copy: Path, ending: str = "") -> None:
+    with _opened(path, ending) as source, copy.with_name(f"{copy.name}{ending}").open("wb") as target:
+        shutil.copyfileobj(source, target, 1 << 20)
+
+
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise HeadwayError(f"{path} is, or is behind, a symbolic link, which is not followed.") from None
         raise HeadwayError(
-            f"{error.filename or path} cannot be read: {error.strerror or error}.",
-            f"Whoever owns it lets others look with chmod a+r {path}*.",
+            f"{path} cannot be read: {error.strerror or error}.",
+            "Whoever owns it lets others look with headway run W --share all.",
         ) from None

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
+from headway.live.store.relative import Paths
 from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -58,6 +59,7 @@ class Shared:
     """The part of a store that no database does differently."""
 
     owner = ""  # whose workflows are found by their file: all, where a store is one user's
+    _paths = Paths()  # on a server: as they are
 
     @property
     def remark(self) -> str:
@@ -159,7 +161,7 @@ class Shared:
 
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         found = self._run("lost", lease=lease)
-        return (found[0][0], said(found[0][1]), found[0][2]) if found else None
+        return (found[0][0], self._paths.found(said(found[0][1])), found[0][2]) if found else None
 
     # --- exceptions ------------------------------------------------------------------------------------------------
 
@@ -184,22 +186,27 @@ class Shared:
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
-        found = self._run("latest", source=kept(source), owner=self.owner)
+        relative = self._paths.kept_source(source)
+        found = self._run("latest", source=kept(relative), owner=self.owner)
+        if not found and relative != source:
+            found = self._run("latest", source=kept(source), owner=self.owner)  # as earlier versions have written it
         return (WorkflowId(found[0][0]), found[0][1]) if found else None
 
     def _follows(self, source: str, expected: WorkflowId | None) -> WorkflowId:
         """The workflow that a new one of this file comes after, 0 for none; refused if it is not the expected one."""
         latest = self.latest(source)
         last = WorkflowId(0) if latest is None else latest[0]
-        if expected not in (None, last):
+        if expected is None:
+            return last
+        if last and last != expected:
             raise AlreadySubmittedError
-        return last
+        return expected
 
     def directory(self, workflow: WorkflowId) -> str:
         found = self._run("directory", workflow=workflow)
         if not found:
             raise NotFoundError(f"the store has no workflow {workflow}.")
-        return said(found[0][0])
+        return self._paths.found(said(found[0][0]))
 
     def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
         from headway.live.store.submission import definition

@@ -14,6 +14,7 @@ from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
 from headway.live.store.claims import Claims, Taken
+from headway.live.store.relative import Paths
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import statements
@@ -42,6 +43,7 @@ class SqliteStore(Claims):
         self.path = path
         self._name = "the store in memory" if path is None else str(path)
         if path is not None:
+            self._paths = Paths(str(path.parent))
             checked(path)
             create(path, migrations)
         with explained(self._name):
@@ -91,12 +93,13 @@ class SqliteStore(Claims):
     def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
         """Takes a workflow in, whole or not at all."""
         new = submission
+        source, directory = self._paths.kept_source(new.source), self._paths.kept(new.directory)
         with self._transaction():
             follows = self._follows(new.source, follows)
             number = self._db.execute(
                 _TEXT["add_workflow"],
                 (
-                    *(kept(new.name), kept(new.source), kept(new.directory), new.digest, now),
+                    *(kept(new.name), kept(source), kept(directory), new.digest, now),
                     *(new.special, new.final, new.what_next, self.owner, follows, new.arrivals),
                 ),
             ).lastrowid

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headway.live.failpoint import here
-from headway.live.store import migration
+from headway.live.ownership import check_file
+from headway.live.ownership import is_own as is_own_file
+from headway.live.store import BESIDE, migration
 from headway.model.errors import HeadwayError
 
 _APPLICATION = 0x48647779  # "Hdwy", in the file's header: other SQLite files are none of ours
@@ -58,6 +60,12 @@ def is_writable(path: Path) -> bool:
     return all(os.access(file, os.W_OK) for file in (path, *beside)) and os.access(path.parent, os.W_OK | os.X_OK)
 
 
+def is_own(path: Path) -> bool:
+    """Whether a store, and the folder it is in, are this user's, and nobody else can write there."""
+    files = [file for ending in BESIDE if os.path.lexists(file := f"{path}{ending}")]
+    return is_own_file(path.parent) and all(map(is_own_file, files))
+
+
 def unwritable(path: Path) -> HeadwayError:
     """What somebody is told who wants to change such a store."""
     return HeadwayError(
@@ -96,7 +104,12 @@ def _sentence(store: str, error: sqlite3.Error) -> tuple[str, str]:
 
 
 def create(path: Path, migrations: Path = migration.FOLDER) -> None:
-    """Makes the file if it is not there: built aside and linked into place, so that nobody sees half of one."""
+    """Makes the file if it is not there: built aside and linked into place, so that nobody sees half of one.
+
+    What is there already, and what SQLite would use beside it, must be this user's.
+    """
+    for ending in BESIDE:
+        check_file(f"{path}{ending}")
     try:
         if path.exists():
             return

@@ -27,7 +27,7 @@ class Watching(Steering):
         from headway.live.store.sights import Submitted
 
         return [
-            Submitted(WorkflowId(number), said(name), said(source), submitted)
+            Submitted(WorkflowId(number), said(name), self._paths.found_source(said(source)), submitted)
             for number, name, source, submitted in self._run("workflows")
         ]
 
