@@ -31,6 +31,10 @@ def test_who_was_away_itself_judges_nobody_until_they_had_the_time_to_speak() ->
     assert lost(back, presence(2, beat=860.0), now=1030.0)
 
 
+def test_who_has_not_spoken_since_an_outage_judges_nobody() -> None:
+    assert not lost(presence(1, beat=860.0), presence(2, beat=860.0), now=1000.0)
+
+
 def test_a_gap_begins_the_time_in_touch_anew() -> None:
     assert in_touch_since(presence(1, beat=100.0, since=5.0), now=140.0) == 5.0
     assert in_touch_since(presence(1, beat=100.0, since=5.0), now=141.0) == 141.0

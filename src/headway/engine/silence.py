@@ -33,11 +33,12 @@ def in_touch_since(own: Presence, now: Seconds) -> Seconds:
 
 
 def silent(own: Presence, others: Iterable[Presence], now: Seconds) -> list[Presence]:
-    """The placeholders that count as lost, as far as one of them can tell."""
+    """The placeholders that count as lost, as far as one of them can tell: none, if it was silent itself till now."""
+    since = in_touch_since(own, now)
     return [
         other
         for other in others
         if other.id != own.id
         and now - other.beat > other.patience
-        and now - own.since >= other.patience / TIME_TO_SPEAK
+        and now - since >= other.patience / TIME_TO_SPEAK
     ]

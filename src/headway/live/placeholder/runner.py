@@ -307,7 +307,7 @@ class Runner:
             while self.supply.is_due():
                 self.exchange()
                 self.fill()
-            if is_time and self.store.is_shared:
+            if is_time and self.store.is_shared and not self.supply.trouble:
                 self.store.reclaim(self.placeholder, self.store.clock())
             self.report()
         except HeadwayError as error:
