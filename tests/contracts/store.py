@@ -271,6 +271,19 @@ class StoreContract(PastContract):
         assert one.store.open_leases("here") == [] and two.take(2) == ["a", "b"]
         assert one.store.events() == []
 
+    def test_attempts_that_go_on_are_given_to_another_placeholder(self, place: str) -> None:
+        one = Crew.on(place, flow("abc", cores={"a": 2}))
+        two = Crew(one.store, one.workflow)
+        one.take(4)
+        one.end("b")
+        store, kept = one.store, one.leases["a"]
+        assert store.adopt(two.placeholder, [one.leases["b"].id, kept.id, LeaseId(999)]) == [kept]
+        assert store.held(two.placeholder) == [kept.id] and store.held(one.placeholder) == [one.leases["c"].id]
+        store.beat(two.placeholder, 1_000_050.0)
+        assert store.reclaim(1_000_010.0, 1_000_061.0) == [(one.workflow, 2)]
+        one.end("a")
+        assert one.states() == "a:d b:d c:e"
+
     def test_jobs_of_a_silent_placeholder_are_reclaimed(self, place: str) -> None:
         silent = Crew.on(place, flow("abc", "ac"))
         alive = Crew(silent.store, silent.workflow)

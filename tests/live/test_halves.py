@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from headway.live.placeholder.halves import looks, remove_halves, remove_later
+from headway.live.placeholder.halves import keep_later, looks, remove_halves
 from headway.live.spec import Spec
 from tests.cli.test_run import run, script
 from tests.live.ledger import kill, runner_of, until
@@ -83,7 +83,7 @@ def test_a_job_over_its_time_and_one_that_is_stopped_leave_no_half(tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
-def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run_again(tmp_path: Path) -> None:
+def test_what_lost_jobs_may_have_half_written_gets_another_name_before_they_run_again(tmp_path: Path) -> None:
     path = script(
         tmp_path, job("test ! -e out || touch seen; echo half > out; touch begun; test -e go || exec sleep 1000")
     )
@@ -93,9 +93,11 @@ def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run
         kill(process.pid)
         assert runner
         kill(runner)
+    (tmp_path / ".headway/roster").unlink()  # so that nobody can go on with the job
     (tmp_path / "go").touch()
     run(path)
     assert not (tmp_path / "seen").exists() and (tmp_path / "out").read_text() == "half\n"
+    assert (tmp_path / "out.headway-kept-1").read_text() == "half\n"
 
 
 def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precious(tmp_path: Path) -> None:
@@ -105,13 +107,17 @@ def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precio
     assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name in "abc") == ["b"]
 
 
-def test_of_a_job_of_which_only_a_time_is_known_later_files_go(tmp_path: Path) -> None:
-    for name, seconds in (("old", 1000), ("new", 3000)):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (seconds, seconds))
+def test_of_a_job_of_which_only_a_time_is_known_later_files_get_another_name(tmp_path: Path) -> None:
+    (tmp_path / "new").touch()
+    (tmp_path / "old").symlink_to("new")
     (tmp_path / "folder").mkdir()
-    remove_later(Spec("true", outputs=("old", "new", "folder", "gone")), str(tmp_path), 2000.0)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "old"]
+    now = time.time()
+    spec = Spec("true", outputs=("old", "new", "folder", "gone"))
+    assert keep_later(spec, str(tmp_path), now + 10) == []
+    assert keep_later(spec, str(tmp_path), now - 10, until=now - 5) == []
+    (said,) = keep_later(spec, str(tmp_path), now - 10)
+    assert "new may be half-written" in said and "kept as new.headway-kept-1" in said
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "new.headway-kept-1", "old"]
 
 
 def test_a_file_that_cannot_be_removed_is_no_reason_to_fail(tmp_path: Path) -> None:

@@ -21,10 +21,11 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
+from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
+from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
 from headway.model.errors import HeadwayError
@@ -63,12 +64,17 @@ class Runner:
         """Recovers, serves, and leaves when nobody needs it."""
         self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), time.time())
         before = self.home.remembered(self.placeholder)
-        recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
+        mark, spool = self.mark, self.spool
+        over = recover(self.home, self.store, self.placeholder, before, mark, spool, self.roster, self.jobs)
         self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.supply = Supply(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting)
         self.last_beat = time.monotonic()
+        for ended in over:
+            self.write_down(ended)
+        if self.jobs.running:
+            self.look()  # what goes on may have been told to end while nobody was there
         deadline = time.monotonic() + WELCOME
         while True:
             well: list[Ended] = []
@@ -219,12 +225,12 @@ class Runner:
         finish, lease = self.jobs.settled(ended), ended.job.lease
         if lease.id in self.nesting.lent:
             self.reckon()
-        self.finish(finish, lease)
+        self.finish(finish, lease, ended.job.place)
 
-    def finish(self, finish: Finish, lease: Lease) -> None:
+    def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
         """An end is known: first to the spool, then to whoever waits for it."""
-        self.supply.record(finish)
-        self.due = 0.0 if finish.exit_code != 0 else min(self.due, *self.supply.times())
+        self.supply.record(finish, place)
+        self.due = 0.0 if finish.exit_code != 0 else min((self.due, *self.supply.times()))
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
@@ -275,7 +281,7 @@ class Runner:
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
         answer = self.supply.exchange()
-        self.jobs.forget_place()
+        self.jobs.launch.forget_place()
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:

@@ -49,6 +49,7 @@ class Supply:
         self._jobs, self._desk, self._nesting = jobs, desk, nesting
         self.at_hand: deque[Lease] = deque()
         self.finished: list[Finish] = []  # not in the store yet
+        self._noted: list[int] = []  # places of those that are not even in the spool
         self._since = 0.0  # when the oldest of them came
         self.dry = False  # the store had nothing for us
         self.trouble = self._said = ""  # why nothing can be written or started just now
@@ -58,16 +59,24 @@ class Supply:
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
-    def record(self, finish: Finish) -> None:
-        """An end is spooled before anything else happens to it."""
+    def record(self, finish: Finish, place: int = 0) -> None:
+        """An end is spooled before anything else happens to it; until it is, it keeps its place in the roster."""
+        if place:
+            self._noted.append(place)
         try:
             self._spool.add(finish)
+            self._strike()
         except OSError as error:
             self.worry(f"{self._home.spool}: {error.strerror}.")
         here("reap.after-spool")
         if not self.finished:
             self._since = time.monotonic()
         self.finished.append(finish)
+
+    def _strike(self) -> None:
+        for place in self._noted:
+            self._jobs.strike(place)
+        self._noted.clear()
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
         """Leases at hand that are not to be begun go back."""
@@ -115,6 +124,7 @@ class Supply:
         here("exchange.after")
         self.finished = []
         self.trouble = ""
+        self._strike()
         self._spool.settled()
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from headway.engine.ready import Room
-from headway.model.messages import Answer, Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -44,6 +44,9 @@ class Progress(Protocol):
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
+
+    def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
+        """Gives attempts that go on to another placeholder; those of them that have not ended, as they were given."""
 
     def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
         """Attempts of a placeholder that are to end, and why."""
