@@ -31,6 +31,7 @@ from headway.live.placeholder.running import (
     Running,
     ended_as,
     is_over,
+    signal_group,
     status_of,
 )
 from headway.live.spec import Spec
@@ -40,6 +41,8 @@ from headway.model.states import Kind
 _MARK = MARK.encode()
 _MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0}  # how such a job is said to have ended
 _BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
+SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
+SEEN = 8  # jobs after which that can be told
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -106,7 +109,7 @@ class Jobs:
         try:
             handle = os.pidfd_open(pid)
         except OSError as error:  # too many open files: what has just begun is taken back
-            _signal(pid, signal.SIGKILL)
+            signal_group(pid, signal.SIGKILL)
             os.wait4(pid, 0)
             self._roster.strike(place)
             self.launch.outputs.drop(output)
@@ -141,9 +144,10 @@ class Jobs:
                 return None
         return ended_as(job, over)
 
-    def clear_outputs(self) -> None:
-        """What jobs wrote that are lost is kept apart."""
-        self.launch.outputs.clear()
+    @property
+    def are_short(self) -> bool:
+        """Whether jobs take so little that it pays to have the next ones at hand."""
+        return self.typical <= SHORT and self.ended >= SEEN
 
     # --- end -------------------------------------------------------------------------------------------------------
 
@@ -155,9 +159,9 @@ class Jobs:
         self.memory -= job.lease.memory
         if job.is_adopted:
             return ended_as(job, end_of(self._roster, job.place, handle))
-        # Its status is noted before it is waited for: until then its keeper can still learn it.
-        self._roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)
-        _signal(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
+        if not self.are_short:  # its status is noted before it is waited for: until then its keeper can learn it too
+            self._roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)
+        signal_group(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
         _, status, usage = os.wait4(job.pid, 0)
         at, cpu = time.time(), usage.ru_utime + usage.ru_stime
         self._roster.end(job.place, status, at, usage.ru_maxrss * 1024, cpu)
@@ -265,7 +269,7 @@ class Jobs:
             return
         job.reason = reason
         self._roster.tell(job.place, job.told)
-        _signal(job.pid, signal.SIGTERM)
+        signal_group(job.pid, signal.SIGTERM)
         heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
 
     def output(self, lease: int) -> str | None:
@@ -288,13 +292,6 @@ class Jobs:
             if job is None or job.pid != pid:
                 continue
             if number == signal.SIGKILL:
-                _signal(pid, signal.SIGKILL)
+                signal_group(pid, signal.SIGKILL)
             else:
                 self._end(handle, job, TIME_LIMIT)
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return

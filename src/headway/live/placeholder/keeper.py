@@ -145,8 +145,9 @@ class Keeper:
 def _inherit_orphans() -> None:
     """Asks Linux for the orphans of this process's descendants. Where that cannot be, there is no keeping."""
     try:
-        from ctypes import CDLL
+        import _ctypes  # every run pays for it, and ctypes takes four times as long to import
 
-        CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")  # type: ignore[arg-type]
+        _ctypes.call_function(prctl, (_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     except (ImportError, OSError, AttributeError):
         return

@@ -67,7 +67,7 @@ def recover(
         finishes = [Finish(lease, None, ended=now, reason=LOST) for lease in lost]
         store.exchange(placeholder, finishes, Room(0, 0), (), now)
     roster.clear(mine)
-    jobs.clear_outputs()
+    jobs.launch.outputs.clear()
     for store_file in home.folder.glob(".store-*"):  # by one that died while it made the store
         store_file.unlink(missing_ok=True)
     return ended

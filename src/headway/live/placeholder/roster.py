@@ -21,21 +21,19 @@ from headway.model.record import record
 
 _HEAD = 256
 _MAGIC = b"headway roster 2 "
-# Begun: lease, boot time before its start, time of its start, output, which outputs were there, keeper, cores,
-# then what it was told, and how much of its end is known.
-_BEGUN = struct.Struct("=qddqQqqqq")
-# Over: status, when, bytes, CPU seconds.
-_OVER = struct.Struct("=qdqd")
-_AFTER = 8  # offsets in a place, which begins with the pid
-_AT_BEGUN = 16
-_AT_TOLD = _AT_BEGUN + 7 * 8
-_AT_KNOWN = _AT_TOLD + 8
-_AT_OVER = _AT_KNOWN + 8
-SIZE = _AT_OVER + _OVER.size + 8  # of a place: 128 bytes
+# A place is written from its beginning to its end: what says that a part of it is there is the last of that part.
+# Over: status, when, bytes, CPU seconds, how much of this is known.
+_OVER = struct.Struct("=qdqdq")
+# Begun: how much is known of its end, what it was told, lease, boot time before its start, time of its start, output,
+# which outputs were there, keeper, cores, boot time after its start, pid.
+_AT_KNOWN, _AT_TOLD, _AT_AFTER, _AT_PID = 32, 40, 104, 112
+_BEGUN = struct.Struct("=qqqddqQqqdq")
+_BEGAN = struct.Struct("=dq")
+SIZE = 120  # of a place
 _CHUNK = 1024  # places by which the file grows
 _MOST = 1 << 20  # places; a file with more is none of ours
-_NUMBER, _TIME = struct.Struct("=q"), struct.Struct("=d")
-_PIDS = struct.Struct(f"=q{SIZE - 8}x")
+_NUMBER = struct.Struct("=q")
+_PIDS = struct.Struct(f"={_AT_PID}xq")
 
 STARTING = -1  # instead of a pid: the runner is about to start it, or was when it died
 NEVER = -2  # it was not started
@@ -64,8 +62,8 @@ class Entry:
     """One attempt, as a runner noted it."""
 
     place: int
-    pid: int
-    after: float  # seconds since boot when it had been started
+    known: int
+    told: int
     lease: LeaseId
     before: float  # seconds since boot before it was started
     started: float
@@ -73,8 +71,8 @@ class Entry:
     existed: int  # a bit for each of its first declared outputs that was there before
     keeper: int  # who sees to its end if its runner dies
     cores: int
-    told: int
-    known: int
+    after: float  # seconds since boot when it had been started
+    pid: int
 
     @property
     def reason(self) -> int:
@@ -177,9 +175,8 @@ class Roster:
         return [(first + at * SIZE, pid) for at, (pid,) in enumerate(found)]
 
     def entry(self, place: int) -> Entry:
-        pid, after = self._number(place), self._time(place + _AFTER)
-        lease, *rest = _BEGUN.unpack_from(self._memory, place + _AT_BEGUN)
-        return Entry(place, pid, after, LeaseId(lease), *rest)
+        known, told, lease, *rest = _BEGUN.unpack_from(self._memory, place + _AT_KNOWN)
+        return Entry(place, known, told, LeaseId(lease), *rest)
 
     def of(self, pid: int) -> Entry | None:
         """The attempt of a process whose end is not fully known."""
@@ -192,7 +189,7 @@ class Roster:
             self._memory[:_HEAD] = self._head
         for entry in list(self._entries()):
             if entry.place not in keep:
-                self._write(entry.place, 0)
+                self._write(entry.place + _AT_PID, 0)
         self._free.clear()
         self._mark_free(_HEAD)
 
@@ -205,15 +202,13 @@ class Roster:
         if not self._free:
             self._grow()
         place = self._free.pop()
-        values = (lease, before, started, output, existed, keeper, cores, told, NOTHING)
-        _BEGUN.pack_into(self._memory, place + _AT_BEGUN, *values)
-        _NUMBER.pack_into(self._memory, place, STARTING)  # last: a place with a half-written note is a free one
+        values = (NOTHING, told, lease, before, started, output, existed, keeper, cores, 0.0, STARTING)
+        _BEGUN.pack_into(self._memory, place + _AT_KNOWN, *values)
         return place
 
     def began(self, place: int, pid: int, after: float) -> None:
         """Its process."""
-        _TIME.pack_into(self._memory, place + _AFTER, after)
-        _NUMBER.pack_into(self._memory, place, pid)
+        _BEGAN.pack_into(self._memory, place + _AT_AFTER, after, pid)
 
     def tell(self, place: int, told: int) -> None:
         """What it was told."""
@@ -221,14 +216,12 @@ class Roster:
 
     def end(self, place: int, status: int, at: float, max_rss: int = 0, cpu: float = 0.0, known: int = USAGE) -> None:
         """How it ended."""
-        _OVER.pack_into(self._memory, place + _AT_OVER, status, at, max_rss, cpu)
-        _NUMBER.pack_into(self._memory, place + _AT_KNOWN, known)
+        _OVER.pack_into(self._memory, place, status, at, max_rss, cpu, known)
 
     def over(self, place: int) -> Over | None:
         """How it ended, if that is known."""
-        if self._number(place + _AT_KNOWN) == NOTHING:
-            return None
-        return Over(*_OVER.unpack_from(self._memory, place + _AT_OVER))
+        *found, known = _OVER.unpack_from(self._memory, place)
+        return None if known == NOTHING else Over(*found)
 
     def is_whole(self, place: int) -> bool:
         """Whether all of its end is known."""
@@ -236,7 +229,7 @@ class Roster:
 
     def strike(self, place: int) -> None:
         """Its end is written elsewhere."""
-        _NUMBER.pack_into(self._memory, place, 0)
+        _NUMBER.pack_into(self._memory, place + _AT_PID, 0)
         self._free.append(place)
 
     def _grow(self) -> None:
@@ -252,10 +245,6 @@ class Roster:
 
     def _number(self, offset: int) -> int:
         found: int = _NUMBER.unpack_from(self._memory, offset)[0]
-        return found
-
-    def _time(self, offset: int) -> float:
-        found: float = _TIME.unpack_from(self._memory, offset)[0]
         return found
 
     def _write(self, offset: int, number: int) -> None:

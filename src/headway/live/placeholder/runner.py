@@ -180,7 +180,8 @@ class Runner:
                 continue
             over = self.is_over(client, mine)
             others = client.workflow in self.desk.wanted and not client.wants_more
-            client.tell(mine, self.jobs.names(client.workflow), self.supply.trouble, over, others)
+            names = self.jobs.names(client.workflow)
+            client.tell(mine, names, self.supply.trouble, over, others, self.jobs.warnings)
             changed = changed or over or client.gone
             self.desk.watch_line(handle, client)
         if changed:

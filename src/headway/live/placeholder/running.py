@@ -81,3 +81,11 @@ def status_of(pid: int) -> int:
     if found.si_code == os.CLD_EXITED:
         return found.si_status << 8
     return found.si_status | (0x80 if found.si_code == os.CLD_DUMPED else 0)
+
+
+def signal_group(pid: int, number: int) -> None:
+    """Sends a signal to a job's process group, if there is still one."""
+    try:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return

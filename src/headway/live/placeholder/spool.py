@@ -12,9 +12,10 @@ from pathlib import Path
 from headway.live.placeholder.aside import set_aside
 from headway.model.messages import Finish, LeaseId
 
-# Times as Python writes them, with every digit: an end that the store has already is known by its time.
+# Times with every digit: an end that the store has already is known by its time.
 _LINE = (
-    b'{"lease": %d, "exit_code": %s, "started": %r, "ended": %r, "cpu_seconds": %.6f, "max_rss": %d, "reason": %s}\n'
+    b'{"lease": %d, "exit_code": %s, "started": %.17g, "ended": %.17g,'
+    b' "cpu_seconds": %.6f, "max_rss": %d, "reason": %s}\n'
 )
 _LARGE = 1 << 16  # bytes after which a spool that holds nothing new is emptied
 _ROOM = 1 << 17  # bytes that the file has from the beginning: what has ended is written down on a full disk too

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
-SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
 AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
-SEEN = 8  # jobs after which that can be told
 AGAIN = 1.0  # seconds after which something that did not work is tried again
 
 
@@ -135,8 +133,7 @@ class Supply:
     def _room(self) -> Room:
         """What there is room for beside what runs and what is at hand."""
         slots, jobs = self._desk.slots, self._jobs
-        are_short = jobs.ended >= SEEN and jobs.typical <= SHORT
-        ahead = AHEAD * slots - len(self.at_hand) if are_short else 0
+        ahead = AHEAD * slots - len(self.at_hand) if jobs.are_short else 0
         cores = self._nesting.busy() + sum(lease.cores for lease in self.at_hand)
         memory = jobs.memory + sum(lease.memory for lease in self.at_hand)
         there = self._desk.memory or self._memory
