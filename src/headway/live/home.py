@@ -132,7 +132,12 @@ class Home:
             os.close(handle)
 
     def _lock_file(self, name: str) -> int:
-        return os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        path = self.folder / name
+        if path.is_dir():  # whatever else lies there can be locked
+            from headway.live.placeholder.aside import set_aside
+
+            os.write(self.opened_talk(), f"headway: {set_aside(path, 'is a folder')}\n".encode())
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     # --- the runner's door -----------------------------------------------------------------------------------------
 

@@ -40,6 +40,7 @@ SILENCE = 120.0  # seconds without a sign of life after which another placeholde
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
+FEWEST = 40  # handles without which there is no room for one job and a few clients
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 

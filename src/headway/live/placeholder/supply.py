@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.placeholder.clock import Clock
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.nesting import Nesting
@@ -52,6 +53,7 @@ class Supply:
         self.dry = False  # the store had nothing for us
         self.trouble = self._said = ""  # why nothing can be written or started just now
         self._again = 0.0  # when that is tried again
+        self._clock = Clock()
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -94,7 +96,7 @@ class Supply:
         """Whether there is something to say to the store, or to get from it."""
         if self.trouble:
             return time.monotonic() >= self._again
-        if self.wake and time.time() >= self.wake:
+        if self.wake and self._clock.now() >= self.wake:
             self.wake = 0.0
             self.dry = False
         is_full = self._nesting.busy() >= self._desk.slots
@@ -109,7 +111,7 @@ class Supply:
         elif self.finished:
             yield self._since + PATIENCE
         if self.wake and self._desk.wanted and not self.trouble:
-            yield time.monotonic() + max(0.0, self.wake - time.time())
+            yield time.monotonic() + max(0.0, self.wake - self._clock.now())
 
     def exchange(self) -> Answer:
         """One transaction: ends go in, leases come out."""
@@ -118,7 +120,7 @@ class Supply:
             self.finished += self._strays()
         room = self._room()
         most = room.most
-        answer = self._store.exchange(self._placeholder, self.finished, room, self._desk.wanted, time.time())
+        answer = self._store.exchange(self._placeholder, self.finished, room, self._desk.wanted, self._clock.now())
         here("exchange.after")
         self.finished = []
         self.trouble = ""
