@@ -1,4 +1,4 @@
-"""What must not stop a runner, or lose what it knows: full disks, files that make no sense, odd limits, a wrong clock."""
+"""What must not stop a runner, or lose what it knows: full disks, foreign files, odd limits, a clock set back."""
 
 from __future__ import annotations
 
