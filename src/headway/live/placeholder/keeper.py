@@ -54,6 +54,7 @@ class Keeper:
             os.dup2(nothing, handle)
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        os.chdir("/")
         self._roster: Roster | None = None
         _inherit_orphans()
 

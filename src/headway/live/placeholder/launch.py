@@ -22,7 +22,7 @@ class Launch:
     def __init__(self, roster: Roster, outputs: Outputs) -> None:
         self._roster = roster
         self.outputs = outputs
-        self._keeper = os.getppid()
+        self._keeper = parent if (parent := os.getppid()) > 1 else 0
         self._place = ""  # where this process is
 
     def started(

@@ -16,7 +16,7 @@ from headway.live.placeholder.aside import say
 from headway.live.placeholder.halves import keep_later
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
-from headway.live.placeholder.roster import LENT, NESTED, NEVER, Entry, Roster
+from headway.live.placeholder.roster import LENT, NESTED, NEVER, NOTHING, Entry, Roster
 from headway.live.placeholder.running import LOST, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.spec import Spec
@@ -109,17 +109,18 @@ def _end_others(
 ) -> None:
     """Ends what must not go on: attempts that are lost, and what those left that were told to end."""
     told = [one.job.lease.id for one in ended if one.job.reason]
-    sessions = {entry.pid: (entry.before, entry.after) for entry in others if entry.pid > 0}
+    going_on = [entry for entry in others if entry.pid > 0 and entry.known == NOTHING]
+    sessions = {entry.pid: (entry.before, entry.after) for entry in going_on}
     if not lost and not told and not sessions:
         return
-    going = jobs.running.values()
+    spared = jobs.running.values()
     Search(
         mark,
         {*lost, *told},
         (os.path.realpath(home.logs) + "/",) if lost or sessions else (),
         sessions,
-        {job.pid for job in going},
-        {os.path.realpath(job.output.path) for job in going},
+        {job.pid for job in spared},
+        {os.path.realpath(job.output.path) for job in spared},
     ).end_all()
 
 
