@@ -4,8 +4,9 @@
 
 Each round is a new store with a layered workflow whose jobs write to a ledger, some of them with their environment
 cleared or in a session of their own. It is started and killed five times, then left alone; then ledger and store are
-compared. Exits 1 if anything was wrong. Every third round is a DAG with scripts, nodes of several processes, a service,
-a retry and sub-DAGs, nested twice.
+compared. Exits 1 if anything was wrong. Of three rounds one has longer jobs, with times in which nobody is there, and
+one is a DAG with scripts, nodes of several processes, a service, a retry and sub-DAGs, nested twice. Only where the
+keeper is killed as well (`all`) may a job run again.
 
 With --runners N a PostgreSQL server is started, and N runs of one workflow work at once: their clients and runners are
 killed, or stopped for a while and continued, also for longer than the silence that is allowed (1.5 s here).
@@ -43,14 +44,16 @@ def main() -> int:
     wrong = 0
     print("| killed | kills | jobs | run again | violations |")
     print("|---|---|---|---|---|")
-    for victims in ("client", "runner", "both"):
+    for victims in ("client", "runner", "both", "all"):
         kills = jobs = reruns = violations = 0
-        while kills < options.kills / 3:
+        while kills < options.kills / 4:
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 is_dag = kills % (3 * KILLS) == 2 * KILLS
-                site = DagSite(Path(folder)) if is_dag else Site(Path(folder), layers=5, width=5)
+                is_long = kills % (3 * KILLS) == KILLS
+                pause = 0.1 if is_long else 0.02
+                site = DagSite(Path(folder)) if is_dag else Site(Path(folder), layers=5, width=5, pause=pause)
                 for _ in range(KILLS):
-                    site.crash(rng, victims, longest=1.5 if is_dag else 0.8)
+                    site.crash(rng, victims, longest=1.5 if is_dag else 0.8, absent=0.5 if is_long else 0.0)
                 site.finish()
                 found = site.violations()
                 reruns += site.reruns()

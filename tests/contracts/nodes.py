@@ -57,6 +57,18 @@ class NodeContract:
         assert crew.states() == "a:d b:e"
         assert [attempt[:2] for attempt in crew.store.attempts(crew.workflow)] == [("a", 1), ("a", 2), ("a", 3)]
 
+    def test_a_step_that_goes_on_is_given_to_another_placeholder_as_it_was(self, place: str) -> None:
+        held = Job("main", rules=Rules(post=POST, retries=1), resources=Resources(named=(("gpu", 1),)))
+        crew = Crew.on(place, nodes({"a": job(pre=PRE, retries=1), "b": held, "c": job(parts=2)}))
+        store, other = crew.store, crew.store.enter("there", 2, 1000.0)
+        room = Room(9, 9, named={"gpu": 1})
+        leases = store.exchange(crew.placeholder, [], room, [crew.workflow], 1000.0).leases
+        assert [(one.name, one.named, one.final) for one in leases if one.name in "ab"] == [
+            ("a", (), False),
+            ("b", (("gpu", 1),), None),
+        ]
+        assert len(leases) == 4 and store.adopt(other, [one.id for one in leases]) == sorted(leases, key=lambda x: x.id)
+
     def test_a_retry_begins_with_the_first_step(self, place: str) -> None:
         crew = Crew.on(place, nodes({"a": job(pre=PRE, retries=1)}))
         crew.run("a")

@@ -275,6 +275,20 @@ class StoreContract(PastContract):
         assert one.store.open_leases("here") == [] and two.take(2) == ["a", "b"]
         assert one.store.events() == []
 
+    def test_attempts_that_go_on_are_given_to_another_placeholder(self, place: str) -> None:
+        one = Crew.on(place, flow("abc", cores={"a": 2}))
+        two = Crew(one.store, one.workflow)
+        one.take(4)
+        one.end("b")
+        store, kept = one.store, one.leases["a"]
+        assert store.adopt(two.placeholder, [one.leases["b"].id, kept.id, LeaseId(999)]) == [kept]
+        assert store.held(two.placeholder) == [kept.id] and store.held(one.placeholder) == [one.leases["c"].id]
+        three = Crew(store, one.workflow)
+        store.beat(two.placeholder, 1e9)
+        assert three.lost(1e9) == [(one.workflow, 2)]
+        one.end("a")
+        assert one.states() == "a:d b:d c:e"
+
     def test_jobs_of_a_silent_placeholder_are_reclaimed(self, place: str) -> None:
         silent = Crew.on(place, flow("abc", "ac"))
         alive = Crew(silent.store, silent.workflow)
@@ -389,6 +403,7 @@ class StoreContract(PastContract):
         dead.take(2)
         heir, other = Crew(dead.store, dead.workflow), Crew(dead.store, dead.workflow)
         leases = [dead.leases[name].id for name in "ab"]
+        dead.store.adopt(heir.placeholder, leases)
         assert dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 5000.0, holds=leases).stops == ()
         dead.steer("stop", "a")
         answer = dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 1e9, holds=leases)

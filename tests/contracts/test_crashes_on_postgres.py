@@ -23,7 +23,7 @@ def test_a_kill_at_a_fail_point_loses_nothing(tmp_path: Path, postgres_url: str,
 
 def test_a_kill_during_recovery_loses_nothing(tmp_path: Path, postgres_url: str) -> None:
     site = Site(tmp_path, server=postgres_url)
-    assert site.fail_at("reap.after-spool:3") and site.fail_at("recover.before-requeue:1")
+    assert site.fail_at("spawn.before:3") and site.fail_at("recover.before-requeue:1")
     site.finish()
     assert site.violations() == []
 

@@ -71,6 +71,11 @@ def runner_of(home: Path) -> int:
     return int(found[1]) if found else 0
 
 
+def keeper_of(runner: int) -> int:
+    """The process that sees to a runner's jobs if the runner dies: its parent."""
+    return int(Path(f"/proc/{runner}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 class Site:
     """A folder with a layered workflow, its store, and whatever runs there."""
 
@@ -83,6 +88,7 @@ class Site:
         self.home = folder / ".headway" if server is None else server_folder(folder / ".headway", server)
         self.server = server
         self.kills = 0
+        self.keeper_kills = 0
         job = folder / "job.sh"
         job.write_text(_JOB.format(ticks=TICKS, pause=pause))
         lines, above = [], list[str]()
@@ -122,8 +128,11 @@ class Site:
         """The pid of whoever has the store's lock; 0: nobody."""
         return runner_of(self.home)
 
-    def crash(self, rng: random.Random, victims: str, longest: float = 0.5) -> None:
-        """Starts a run and kills `client`, `runner` or `both` a while after there is a runner."""
+    def crash(self, rng: random.Random, victims: str, longest: float = 0.5, absent: float = 0.0) -> None:
+        """Starts a run and kills `client`, `runner`, `both` or `all`, with the keeper, once there is a runner.
+
+        `absent`: the most seconds for which nobody is there then.
+        """
         process = self.start()
         until(lambda: self.runner() or process.poll() is not None)
         time.sleep(rng.uniform(0.0, longest))
@@ -131,9 +140,14 @@ class Site:
         self.kills += 1
         if victims != "runner":
             process.kill()
+        if victims == "all" and runner:
+            with contextlib.suppress(FileNotFoundError):
+                kill(keeper_of(runner))
+                self.keeper_kills += 1
         if victims != "client" and runner:
             kill(runner)
         process.communicate(timeout=60)
+        time.sleep(rng.uniform(0.0, absent))
 
     def fail_at(self, point: str) -> bool:
         """A run in which the first process to come to a fail-point dies there; whether one did."""
@@ -184,8 +198,8 @@ class Site:
             if word == "end":
                 ends.add((name, attempt))
         wrong += [f"{name} is recorded done, and attempt {number} did not end" for name, number in done - ends]
-        if self.reruns() > SLOTS * self.kills:
-            wrong.append(f"{self.reruns()} runs again for {self.kills} kills")
+        if self.reruns() > SLOTS * self.keeper_kills:
+            wrong.append(f"{self.reruns()} runs again for {self.kills} kills, {self.keeper_kills} of them of keepers")
         leftover = [path.name for path in self.home.glob(".store-*")]
         return wrong + [f"left behind: {name}" for name in leftover]
 

@@ -101,8 +101,8 @@ class DagSite(Site):
                 over.add(name)
         wrong += [f"{name} is recorded done, and attempt {number} did not end" for name, number in done - ends]
         wrong += [f"{name} never ran" for name in {"A.pre", "S", *_PARENTS} - set(last)]
-        if self.reruns() > SLOTS * self.kills:
-            wrong.append(f"{self.reruns()} runs again for {self.kills} kills")
+        if self.reruns() > SLOTS * self.keeper_kills:
+            wrong.append(f"{self.reruns()} runs again for {self.kills} kills, {self.keeper_kills} of them of keepers")
         return wrong
 
     def reruns(self) -> int:

@@ -15,7 +15,7 @@ from tests.live.ledger_of_dag import DagSite
 # Where a process dies, and at which passage: in `headway run` in the first line, then in the runner, or in either.
 POINTS = (
     *("store.create:1", "submit.before:1", "submit.after:1", "hello.before:1", "hello.after:1"),
-    *("spawn.before:3", "spawn.after:3", "reap.before-spool:2", "reap.after-spool:2"),
+    *("spawn.before:3", "spawn.unnoted:3", "spawn.after:3", "reap.before-spool:2", "reap.after-spool:2"),
     *("commit.before:1", "commit.after:1", "commit.before:5", "commit.after:5"),
     *("exchange.before:3", "exchange.after:3", "leave.hidden:1", "leave.left:1"),
 )
@@ -29,22 +29,39 @@ def test_a_kill_at_a_fail_point_loses_nothing(tmp_path: Path, point: str) -> Non
     assert site.violations() == []
 
 
-@pytest.mark.parametrize("point", ["recover.after-replay:1", "recover.before-requeue:1"])
-def test_a_kill_during_recovery_loses_nothing(tmp_path: Path, point: str) -> None:
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("reap.after-spool:3", "recover.after-replay:1"),
+        ("spawn.before:3", "recover.before-requeue:1"),
+        ("reap.before-spool:3", "recover.after-adoption:1"),
+    ],
+)
+def test_a_kill_during_recovery_loses_nothing(tmp_path: Path, first: str, second: str) -> None:
     site = Site(tmp_path)
-    assert site.fail_at("reap.after-spool:3")
-    assert site.fail_at(point)
+    assert site.fail_at(first)
+    assert site.fail_at(second)
     site.finish()
     assert site.violations() == []
 
 
-@pytest.mark.parametrize("victims", ["client", "runner", "both"])
+@pytest.mark.parametrize("victims", ["client", "runner", "both", "all"])
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path, victims: str) -> None:
     site, rng = Site(tmp_path), random.Random(victims)
     for _ in range(4):
         site.crash(rng, victims)
     site.finish()
     assert site.violations() == []
+
+
+@pytest.mark.parametrize("victims", ["runner", "both"])
+def test_no_job_runs_twice_however_often_its_runner_is_killed(tmp_path: Path, victims: str) -> None:
+    site, rng = Site(tmp_path, pause=0.1), random.Random(victims)
+    for _ in range(5):
+        site.crash(rng, victims, longest=0.8, absent=0.5)
+    site.finish()
+    assert site.violations() == [] and site.reruns() == 0
+    assert [number for _, number, *_, code, _, _, _ in site.attempts() if code == 0] == [1] * site.jobs
 
 
 DAG_POINTS = (
@@ -61,7 +78,7 @@ def test_a_kill_in_a_dag_with_scripts_processes_and_sub_dags_loses_nothing(tmp_p
     assert site.violations() == []
 
 
-@pytest.mark.parametrize("victims", ["client", "runner", "both"])
+@pytest.mark.parametrize("victims", ["client", "runner", "both", "all"])
 def test_kills_at_random_moments_of_such_a_dag_lose_nothing(tmp_path: Path, victims: str) -> None:
     site, rng = DagSite(tmp_path), random.Random(victims)
     for _ in range(3):
@@ -153,6 +170,7 @@ def test_a_daemon_that_a_completed_job_left_is_not_taken_for_an_orphan(tmp_path:
     kill(site.runner())
     process.communicate()
     orphan, daemon = (int((tmp_path / name).read_text()) for name in ("orphan", "daemon"))
+    (site.home / "roster").unlink()  # so that nobody can go on with the job
     (tmp_path / "go").touch()
     try:
         site.finish()

@@ -288,7 +288,8 @@ def test_a_spool_without_room_keeps_whole_lines_only(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.add(Finish(LeaseId(1), 0))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "spool").stat().st_size + 10, before[1]))
+    written = (tmp_path / "spool").read_bytes().index(b"\0")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (written + 10, before[1]))
     try:
         with pytest.raises(OSError):
             spool.add(Finish(LeaseId(2), 0))
@@ -364,7 +365,7 @@ def test_a_host_that_was_renamed_recovers_its_jobs(tmp_path: Path) -> None:
     db.close()
     (tmp_path / "go").touch()
     site.finish()
-    assert runs(site) == [("A", 1, None), ("A", 2, 0)]
+    assert runs(site) == [("A", 1, 0)]
 
 
 def test_a_folder_may_lie_deep(tmp_path: Path) -> None:

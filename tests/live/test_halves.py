@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from headway.live.placeholder.halves import looks, remove_halves, remove_later
+from headway.live.placeholder.halves import keep_later, looks, remove_halves
 from headway.live.spec import Spec
 from tests.cli.test_run import run, script
 from tests.live.ledger import kill, runner_of, until
@@ -83,7 +84,7 @@ def test_a_job_over_its_time_and_one_that_is_stopped_leave_no_half(tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
-def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run_again(tmp_path: Path) -> None:
+def test_what_lost_jobs_may_have_half_written_gets_another_name_before_they_run_again(tmp_path: Path) -> None:
     path = script(
         tmp_path, job("test ! -e out || touch seen; echo half > out; touch begun; test -e go || exec sleep 1000")
     )
@@ -93,9 +94,11 @@ def test_what_jobs_of_a_dead_runner_have_half_written_is_removed_before_they_run
         kill(process.pid)
         assert runner
         kill(runner)
+    (tmp_path / ".headway/roster").unlink()  # so that nobody can go on with the job
     (tmp_path / "go").touch()
     run(path)
     assert not (tmp_path / "seen").exists() and (tmp_path / "out").read_text() == "half\n"
+    assert (tmp_path / "out.headway-kept-1").read_text() == "half\n"
 
 
 def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precious(tmp_path: Path) -> None:
@@ -105,15 +108,87 @@ def test_the_target_of_a_recipe_goes_if_any_line_of_it_fails_unless_it_is_precio
     assert sorted(entry.name for entry in tmp_path.iterdir() if entry.name in "abc") == ["b"]
 
 
-def test_of_a_job_of_which_only_a_time_is_known_later_files_go(tmp_path: Path) -> None:
-    for name, seconds in (("old", 1000), ("new", 3000)):
-        (tmp_path / name).touch()
-        os.utime(tmp_path / name, (seconds, seconds))
+def test_of_a_job_of_which_only_a_time_is_known_later_files_get_another_name(tmp_path: Path) -> None:
+    (tmp_path / "new").touch()
+    (tmp_path / "old").symlink_to("new")
     (tmp_path / "folder").mkdir()
-    remove_later(Spec("true", outputs=("old", "new", "folder", "gone")), str(tmp_path), 2000.0)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "old"]
+    now = time.time()
+    spec = Spec("true", outputs=("old", "new", "folder", "gone"))
+    assert keep_later(spec, str(tmp_path), now + 10) == []
+    assert keep_later(spec, str(tmp_path), now - 10, until=now - 5) == []
+    (said,) = keep_later(spec, str(tmp_path), now - 10)
+    assert "new may be half-written" in said and "kept as new.headway-kept-1" in said
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["folder", "new.headway-kept-1", "old"]
 
 
 def test_a_file_that_cannot_be_removed_is_no_reason_to_fail(tmp_path: Path) -> None:
     spec = Spec("true", outputs=("a\0b", "gone", "x" * 300))
     remove_halves(looks(spec, str(tmp_path)), again=False)
+
+
+def crashed(folder: Path, command: str, outputs: str = "out") -> tuple[Path, list[str]]:
+    """A run whose client and runner are killed once its job has begun; its file, and the words that run it again."""
+    path = script(folder, job(command, outputs))
+    words = [sys.executable, "-m", "headway", "run", str(path)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
+        until(lambda: (folder / "begun").exists())
+        runner = runner_of(folder / ".headway")
+        kill(process.pid)
+        assert runner
+        kill(runner)
+    return path, words
+
+
+def test_a_file_that_its_user_wrote_after_a_job_had_ended_without_its_runner_stays(tmp_path: Path) -> None:
+    _, words = crashed(tmp_path, "echo half > out; touch begun; until test -e go; do sleep 0.01; done; exit 4")
+    (tmp_path / "go").touch()
+    keepers_gone(tmp_path)
+    time.sleep(0.1)  # the clock of the file system is a little behind
+    (tmp_path / "out").write_text("by hand")
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 3
+    assert (tmp_path / "out").read_text() == "by hand"
+
+
+def keepers_gone(folder: Path) -> None:
+    """Waits until the job of a dead runner has ended, and that is written down."""
+    entries = Path("/proc").glob("[0-9]*/cmdline")
+    text = str(folder).encode()
+
+    def words(entry: Path) -> bytes:
+        try:
+            return entry.read_bytes()
+        except OSError:
+            return b""
+
+    keepers = [entry for entry in entries if text in words(entry) and b"headway" in words(entry)]
+    until(lambda: not any(words(keeper) for keeper in keepers))
+
+
+def test_what_a_job_had_half_written_that_failed_without_its_runner_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "older").write_text("older")
+    command = "echo half > out; touch begun; until test -e go; do sleep 0.01; done; exit 4"
+    _, words = crashed(tmp_path, command, "out older")
+    (tmp_path / "go").touch()
+    assert subprocess.run(words, capture_output=True, check=False).returncode == 3
+    assert not (tmp_path / "out").exists() and (tmp_path / "older").read_text() == "older"
+
+
+def test_a_file_is_not_touched_if_its_job_had_not_begun_when_the_runner_died(tmp_path: Path) -> None:
+    path = script(tmp_path, job("cat out > seen"))
+    words = [sys.executable, "-m", "headway", "run", str(path)]
+    failing = {**os.environ, "HEADWAY_FAILPOINT": "spawn.before:1"}
+    subprocess.run(words, capture_output=True, check=False, env=failing)
+    (tmp_path / "out").write_text("by hand")
+    run(path)
+    assert (tmp_path / "seen").read_text() == "by hand"
+
+
+def test_a_file_of_which_nobody_knows_who_wrote_it_gets_another_name_and_the_run_says_so(tmp_path: Path) -> None:
+    _, words = crashed(tmp_path, "touch begun; test -e go || exec sleep 1000; test ! -e out")
+    (tmp_path / "out").write_text("by hand")
+    (tmp_path / ".headway/roster").unlink()  # so that nobody can go on with the job
+    (tmp_path / "go").touch()
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and (tmp_path / "out.headway-kept-1").read_text() == "by hand"
+    said = f"{tmp_path / 'out'} may be half-written by a job whose runner died. It is kept as out.headway-kept-1."
+    assert f"warning: {said}" in done.stderr and said in (tmp_path / ".headway/runner.log").read_text()

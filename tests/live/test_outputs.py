@@ -51,7 +51,7 @@ def test_a_daemon_that_still_has_the_file_keeps_it(outputs: Outputs, tmp_path: P
 def test_what_a_dead_runner_left_is_kept(outputs: Outputs, tmp_path: Path) -> None:
     write(outputs.take().path, "last words")
     outputs.take()
-    Outputs(tmp_path / "logs")
+    Outputs(tmp_path / "logs").clear()
     assert [log.read_text() for log in (tmp_path / "logs/lost").iterdir()] == ["last words"]
     assert not list((tmp_path / "logs/running").iterdir())
 

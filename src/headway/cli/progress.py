@@ -41,6 +41,8 @@ class Display:
                 "ending jobs." if progress.stops > 1 else "stopping: running jobs may end; Ctrl-C again ends them."
             )
             return
+        for warning in progress.warnings:
+            self.say(f"warning: {warning}")
         if progress.trouble != self._trouble:
             self._trouble = progress.trouble
             self.say(f"waiting: {progress.trouble}" if progress.trouble else "going on.")

@@ -79,7 +79,7 @@ class Room:
                 self.free = self.ahead = 0
                 break
             for name, count in lane.named:
-                self.named[name] -= count
+                self.named[name] = self.named.get(name, 0) - count  # of what nobody has, none may be asked for
             if lane.category is not None:
                 busy[lane.category] = busy.get(lane.category, 0) + 1
             taken.append((candidate.job, wanted))

@@ -38,7 +38,5 @@ def silent(own: Presence, others: Iterable[Presence], now: Seconds) -> list[Pres
     return [
         other
         for other in others
-        if other.id != own.id
-        and now - other.beat > other.patience
-        and now - since >= other.patience / TIME_TO_SPEAK
+        if other.id != own.id and now - other.beat > other.patience and now - since >= other.patience / TIME_TO_SPEAK
     ]

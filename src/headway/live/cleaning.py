@@ -161,6 +161,10 @@ def _database(home: Home | None) -> int:
 
 def _recover(home: Home, store: Store) -> None:
     """Ends what a runner that died has left running, as the next runner would, so that nobody forgets it alive."""
+    import select
+
+    from headway.engine.ready import Room
+    from headway.live.placeholder.jobs import Jobs
     from headway.live.placeholder.recovery import recover
     from headway.live.placeholder.roster import Roster
     from headway.live.placeholder.spool import Spool
@@ -171,7 +175,11 @@ def _recover(home: Home, store: Store) -> None:
     try:
         placeholder = store.enter(os.uname().nodename, os.getpid(), store.clock())
         mark = f"{store.id}-{home.identity:x}"
-        recover(home, store, placeholder, home.remembered(placeholder), mark, Spool(home.spool), Roster(home.roster))
+        before, spool, roster = home.remembered(placeholder), Spool(home.spool), Roster(home.roster)
+        jobs = Jobs(home, mark, None, roster, select.epoll())
+        over = recover(home, store, placeholder, before, mark, spool, roster, jobs, goes_on=False)
+        store.exchange(placeholder, [jobs.settled(ended) for ended in over], Room(0, 0), (), store.clock())
+        roster.clear()
         store.leave(placeholder, store.clock())
     finally:
         lock.close()

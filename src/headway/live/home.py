@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,8 +81,22 @@ class Home:
         """Refuses a folder that is another user's, or that others can write to, and what is such in it."""
         check_folder(self.folder)
         check_folder(self.logs)
+        for name in ("spool", "roster", "lock"):
+            self._clear_place(name)
         for name in (*(f"{FILE}{ending}" for ending in BESIDE), "spool", "roster", "lock", self.talk.name):
             check_file(f"{self._text}/{name}")
+
+    def _clear_place(self, name: str) -> None:
+        """A folder of ours in the place of a file is kept under another name."""
+        with contextlib.suppress(OSError):
+            found = os.lstat(f"{self._text}/{name}")
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+                return
+            from headway.live.placeholder.aside import set_aside
+
+            talk = self.opened_talk()
+            os.write(talk, f"headway: {set_aside(self.folder / name, 'is a folder')}\n".encode())
+            os.close(talk)
 
     @property
     def database(self) -> Path:

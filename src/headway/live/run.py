@@ -35,6 +35,7 @@ class Progress:
     trouble: str = ""  # why nothing can be written or started just now
     ended: bool = False
     others: bool = False  # other runs go on with it
+    warnings: list[str] = field(default_factory=list)
     stops: int = 0  # how often its user has asked it to stop
 
 

@@ -25,11 +25,16 @@ class Starter:
             code = 1
             try:
                 os.setsid()  # before anything else: Ctrl-C is meant for our client
-                from headway.live.placeholder.process import become_runner
+                from headway.live.placeholder.keeper import keep
 
-                code = become_runner(self._home, self._sync, self._server)
+                code = keep(self._home, self._become_runner)
             finally:
                 os._exit(code)
+
+    def _become_runner(self) -> int:
+        from headway.live.placeholder.process import become_runner
+
+        return become_runner(self._home, self._sync, self._server)
 
     def see_to_it(self) -> None:
         """The child that went because a runner was there, or because none was needed, gets a successor."""

@@ -60,6 +60,7 @@ class Client:
         self._done = 0
         self._failures: list[dict[str, Any]] = []
         self._trouble = ""
+        self._warned = 0  # warnings that it was told
         self.over = False  # the end was told
         self._last = 0.0
         self._changed = False
@@ -167,10 +168,13 @@ class Client:
             return True
         return self._changed and time.monotonic() - self._last >= PACE
 
-    def tell(self, running: int, names: list[str], trouble: str, ended: bool, others: bool) -> None:
+    def tell(
+        self, running: int, names: list[str], trouble: str, ended: bool, others: bool, warnings: list[str]
+    ) -> None:
         """Reports, if it is time and the client listens.
 
-        `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients.
+        `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients. Of the warnings
+        it is told those that it does not know yet.
         """
         if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble)):
             return
@@ -182,7 +186,9 @@ class Client:
             "trouble": trouble,
             "ended": ended,
             "others": others,
+            "warnings": warnings[self._warned :],
         }
+        self._warned = len(warnings)
         self._failures, self._trouble, self._changed, self._last = [], trouble, False, time.monotonic()
         self._unsent = json.dumps(said).encode() + b"\n"
         self.flush()

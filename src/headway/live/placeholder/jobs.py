@@ -6,7 +6,6 @@ import errno
 import os
 import select
 import signal
-import sys
 import time
 from collections.abc import Collection, Mapping
 from heapq import heappop, heappush
@@ -14,24 +13,36 @@ from itertools import islice
 
 from headway.live.failpoint import here
 from headway.live.home import Home
-from headway.live.placeholder.halves import Looks, looks, remove_halves
+from headway.live.placeholder.adoption import end_of, taken_over
+from headway.live.placeholder.halves import keep_changed, looks, remove_halves
+from headway.live.placeholder.launch import Launch, nested_command
 from headway.live.placeholder.orphans import MARK, Search, mark
-from headway.live.placeholder.outputs import Output, Outputs
-from headway.live.placeholder.roster import Roster
-from headway.live.placeholder.spawn import spawn
+from headway.live.placeholder.outputs import Outputs
+from headway.live.placeholder.roster import STATUS, Entry, Roster
+from headway.live.placeholder.running import (
+    CALLED_OFF,
+    LOST,
+    OVER,
+    STOPPED,
+    TAKEN,
+    TIME_LIMIT,
+    Ended,
+    Running,
+    ended_as,
+    is_over,
+    signal_group,
+    status_of,
+)
 from headway.live.spec import Spec
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
-from headway.model.record import mutable, record
 from headway.model.states import Kind
 
 _MARK = MARK.encode()
-STOPPED = "stopped"  # by its user: it runs again another time
-CALLED_OFF = "called off"  # by the rules of its workflow, or by its user
-OVER = "over"  # a service whose workflow has ended
-LOST = "lost"  # to another placeholder, which has its lease now
 # How a job that was told to end is said to have ended.
-_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0, LOST: None}
+_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0, TAKEN: None}
 BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
+SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
+SEEN = 8  # jobs after which that can be told
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -39,36 +50,6 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE
 
 class NoRoomError(Exception):
     """A job cannot be started now, and that is not its fault."""
-
-
-@mutable
-class Running:
-    """One job under way."""
-
-    lease: Lease
-    pid: int
-    started: float
-    place: int  # in the roster
-    output: Output
-    reason: str = ""  # why it was told to end, if it was
-    before: Mapping[str, Looks | None] | None = None  # what its outputs looked like, if it declares any
-    is_nested: bool = False  # a workflow runs in its place
-    halted: bool = False  # which is to begin nothing new
-
-
-@record
-class Ended:
-    """One job that runs no more: what the system says of it."""
-
-    job: Running
-    at: float
-    status: int
-    max_rss: int  # bytes
-    cpu_seconds: float
-
-    @property
-    def is_well(self) -> bool:
-        return not self.status and not self.job.reason
 
 
 class Jobs:
@@ -80,7 +61,6 @@ class Jobs:
         self._store = store
         self._roster = roster
         self._poll = poll
-        self._place = ""  # where this process is
         self.running: dict[int, Running] = {}
         self._over: list[int] = []  # handles of jobs that have ended
         self.slots = 1  # cores there are
@@ -90,8 +70,9 @@ class Jobs:
         self.typical = 0.0  # seconds a job takes, lately
         self.ended = 0  # jobs
         self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
-        self._outputs = Outputs(home.logs)
+        self.launch = Launch(home, roster, Outputs(home.logs))
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
+        self.warnings: list[str] = []  # that somebody should be told
 
     # --- begin -----------------------------------------------------------------------------------------------------
 
@@ -100,7 +81,7 @@ class Jobs:
         spec = Spec.read(lease.spec)
         nested = spec.subdag is not None
         if spec.subdag is not None:
-            spec = spec.with_command(self._nested(spec.subdag, lease))
+            spec = spec.with_command(nested_command(spec.subdag, lease, self.slots, self.named))
         own = {os.fsencode(name): os.fsencode(value) for name, value in spec.environment}
         environment = {  # in bytes: the system would have each name and value encoded for every job
             **given,
@@ -112,64 +93,38 @@ class Jobs:
         }
         before_it = looks(spec, directory) if spec.outputs else None
         here("spawn.before")
-        started, before = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+        started = time.time()
         try:
-            pid, output = self._spawned(spec, directory, environment)
+            pid, output, place = self.launch.started(lease, spec, directory, environment, started, before_it)
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno in _NO_ROOM:
                 raise NoRoomError(f"a job cannot be started: {error.strerror}.") from None
             self._home.verify()  # a job whose folder is gone with all the rest has not failed
-            self._outputs.explain(self._log(lease), f"headway: this job cannot be started: {error}\n")
+            self.launch.outputs.explain(self._log(lease), f"headway: this job cannot be started: {error}\n")
             return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
-        place = self._roster.note(pid, before, time.clock_gettime(time.CLOCK_BOOTTIME))
+        self._roster.began(place, pid, time.clock_gettime(time.CLOCK_BOOTTIME))
         here("spawn.after")
         try:
             handle = os.pidfd_open(pid)
         except OSError as error:  # too many open files: what has just begun is taken back
-            _signal(pid, signal.SIGKILL)
+            signal_group(pid, signal.SIGKILL)
             os.wait4(pid, 0)
             self._roster.strike(place)
-            self._outputs.drop(output)
+            self.launch.outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
-        self.running[handle] = Running(lease, pid, started, place, output, before=before_it, is_nested=nested)
-        self.busy += lease.cores
-        self.memory += lease.memory
-        self._poll.register(handle, select.EPOLLIN)
-        if lease.time is not None:
-            heappush(self._alarms, (time.monotonic() + lease.time, handle, pid, signal.SIGTERM))
+        self._watch(handle, Running(lease, pid, started, place, output, before=before_it, is_nested=nested), lease.time)
         return None
 
-    def _nested(self, file: str, lease: Lease) -> str:
-        """The command that runs a workflow in a job's place, in the same store; on a retry, what failed of it."""
-        words = [sys.executable, "-P", "-m", "headway", "run", file]  # the store is in its environment
-        words += ["--in-place-of", f"{lease.workflow}.{lease.job}", "--edited", "rerun", "--slots", str(self.slots)]
-        for name, count in self.named.items():
-            words += ["--resource", f"{name}={count}"]
-        from shlex import join
+    def _watch(self, handle: int, job: Running, left: float | None) -> None:
+        """A job is under way; `left`: seconds after which it is over its time."""
+        self.running[handle] = job
+        self.busy += job.lease.cores
+        self.memory += job.lease.memory
+        self._poll.register(handle, select.EPOLLIN)
+        if left is not None:
+            heappush(self._alarms, (time.monotonic() + left, handle, job.pid, signal.SIGTERM))
 
-        return join([*words, *(["--retry"] if lease.attempt > 1 else [])])
-
-    def _spawned(self, spec: Spec, directory: str, environment: Mapping[bytes, bytes]) -> tuple[int, Output]:
-        """The pid of a new job, and where it writes. What somebody has removed of that is made again."""
-        place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
-        if place != self._place:
-            self._place = ""
-            self._home.verify()  # another folder may have taken the place of one that was moved
-            os.chdir(place)
-            self._place = place
-        while True:
-            output = self._outputs.take()
-            try:
-                return spawn(spec, environment, output.path), output
-            except FileNotFoundError:
-                if not self._outputs.is_lost(output):
-                    self._outputs.give_back(output)
-                    raise
-                self._outputs.drop(output)
-                self._home.verify()
-            except (OSError, ValueError):
-                self._outputs.give_back(output)
-                raise
+    # --- take over ---------------------------------------------------------------------------------------------------
 
     def move(self, before: str, home: str | None) -> None:
         """The folder of the store was moved: what jobs beside it write is where it is now."""
@@ -180,46 +135,82 @@ class Jobs:
                 for path, look in (job.before or {}).items()
             }
 
-    def forget_place(self) -> None:
-        """A job may have put another folder where we are: the next job that comes after it looks anew."""
-        self._place = ""
+    def adopt(self, entry: Entry, lease: Lease, directory: str) -> Ended | None:
+        """Goes on with an attempt of a runner that died; how it ended, if it has."""
+        job, over = taken_over(self._roster, self.launch.outputs, entry, lease, directory)
+        if over is None:
+            try:
+                handle = os.pidfd_open(entry.pid)
+            except ProcessLookupError:  # it has ended this moment
+                over = end_of(self._roster, entry.place, None)
+            else:
+                taken = time.clock_gettime(time.CLOCK_BOOTTIME) - entry.before
+                self._watch(handle, job, None if lease.time is None else max(0.0, lease.time - taken))
+                if job.reason:
+                    heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
+                return None
+        return ended_as(job, over)
+
+    @property
+    def are_short(self) -> bool:
+        """Whether jobs take so little that it pays to have the next ones at hand."""
+        return self.typical <= SHORT and self.ended >= SEEN
 
     # --- end -------------------------------------------------------------------------------------------------------
 
     def reap(self, handle: int) -> Ended:
         """A job has ended. What it left behind in its process group ends with it; the rest is for `settled` to do."""
         job = self.running.pop(handle)
-        _signal(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
-        _, status, usage = os.wait4(job.pid, 0)
-        here("reap.before-spool")
         self._over.append(handle)
         self.busy -= job.lease.cores
         self.memory -= job.lease.memory
-        return Ended(job, time.time(), status, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime)
+        if job.is_adopted:
+            return ended_as(job, end_of(self._roster, job.place, handle))
+        if not self.are_short:  # its status is noted before it is waited for: until then its keeper can learn it too
+            self._roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)
+        signal_group(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
+        _, status, usage = os.wait4(job.pid, 0)
+        at, cpu = time.time(), usage.ru_utime + usage.ru_stime
+        self._roster.end(job.place, status, at, usage.ru_maxrss * 1024, cpu)
+        here("reap.before-spool")
+        return Ended(job, at, status, usage.ru_maxrss * 1024, cpu)
 
     def settled(self, ended: Ended) -> Finish:
         """How a job ended, once its output is in its place and what it left half-written is gone."""
         job = ended.job
-        self._roster.strike(job.place)
+        if ended.status is None:
+            return self._unknown(ended)
         code: int | None = os.waitstatus_to_exitcode(ended.status)
         if job.halted and code and not job.reason:
             job.reason = STOPPED
         if job.reason:
             code = _MEANT.get(job.reason, code or -signal.SIGTERM)
-        if code != 0 and job.before is not None and job.reason != LOST:
+        if code != 0 and job.before is not None and job.reason != TAKEN:
             again = code is not None and not job.lease.final
             if not again or job.lease.kind == Kind.JOB:  # a node's POST script may yet say that all is well
                 remove_halves(job.before, again)
-        self._outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
+        self.launch.outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
         if job.reason:
             self._told_to_end[job.lease.id] = os.path.realpath(log)
         self.ended += 1
         self.typical += (ended.at - job.started - self.typical) / min(self.ended, 8)
         return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
 
+    def _unknown(self, ended: Ended) -> Finish:
+        """A job of which nobody knows how it ended: it runs again."""
+        job = ended.job
+        if job.before is not None:
+            self.warnings += keep_changed(job.before)
+        self.launch.outputs.settle(job.output, self._log(job.lease), keep=True)
+        return Finish(job.lease.id, None, job.started, ended.at, reason=LOST)
+
+    def strike(self, place: int) -> None:
+        """The end of a job is in the spool or in the store."""
+        self._roster.strike(place)
+
     def tidy(self) -> None:
         """What can wait until no slot waits for us, but must be done before we wait ourselves."""
-        self._outputs.tidy()
+        self.launch.outputs.tidy()
         for handle in self._over:
             self._poll.unregister(handle)  # first: a job that is just being started may still hold a copy
             os.close(handle)
@@ -245,6 +236,14 @@ class Jobs:
         for job in self.running.values():
             if job.lease.workflow == workflow and job.is_nested:
                 job.halted = True
+                self._roster.tell(job.place, job.told)
+
+    def lend(self, leases: Collection[LeaseId]) -> None:
+        """Notes which jobs wait for this runner: they cannot go on without it."""
+        for job in self.running.values():
+            if job.is_lent != (job.lease.id in leases):
+                job.is_lent = not job.is_lent
+                self._roster.tell(job.place, job.told)
 
     def halted(self) -> set[str]:
         """The marks of jobs that are to begin nothing new."""
@@ -273,10 +272,11 @@ class Jobs:
 
     def _end(self, handle: int, job: Running, reason: str) -> None:
         """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""
-        if job.reason or os.waitid(os.P_PIDFD, handle, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+        if job.reason or is_over(handle):
             return
         job.reason = reason
-        _signal(job.pid, signal.SIGTERM)
+        self._roster.tell(job.place, job.told)
+        signal_group(job.pid, signal.SIGTERM)
         heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
 
     def output(self, lease: int) -> str | None:
@@ -299,13 +299,6 @@ class Jobs:
             if job is None or job.pid != pid:
                 continue
             if number == signal.SIGKILL:
-                _signal(pid, signal.SIGKILL)
+                signal_group(pid, signal.SIGKILL)
             else:
-                self._end(handle, job, "time limit")
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
+                self._end(handle, job, TIME_LIMIT)

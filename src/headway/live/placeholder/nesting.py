@@ -23,7 +23,10 @@ class Nesting:
     def reckon(self) -> None:
         """Counts anew which jobs wait for jobs of this store."""
         marks, running = self._desk.marks, self._jobs.running.values()
+        before = self.lent
         self.lent = {job.lease.id for job in running if mark(self._store, job.lease.id) in marks} if marks else set()
+        if self.lent != before:
+            self._jobs.lend(self.lent)
 
     def busy(self) -> int:
         """Cores in use: those that wait for others have lent theirs."""

@@ -12,11 +12,11 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 
-from headway.live.placeholder.roster import Session
 from headway.model.record import field, mutable, record
 
 MARK = "HEADWAY_LEASE"
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
+Session = tuple[float, float]  # when it was begun, between these two times since boot
 _LONG = 5.0  # seconds after which a process that does not end is worth a word
 
 
@@ -29,6 +29,13 @@ def mark(store: str, lease: int) -> str:
 class Process:
     session: int
     started: float  # seconds since boot
+    parent: int = 0
+    is_dead: bool = False  # and nobody has waited for it yet
+
+    def is_of(self, session: Session) -> bool:
+        """Whether it was started in a span of time."""
+        before, after = session
+        return before - 2 * _TICK <= self.started <= after + 2 * _TICK
 
 
 @mutable
@@ -39,6 +46,8 @@ class Search:
     leases: Collection[int]
     logs: tuple[str, ...]  # what the path of a log begins with
     sessions: Mapping[int, Session] = field(default_factory=dict)  # when each was begun
+    spared: Collection[int] = ()  # sessions of jobs that go on
+    spared_logs: Collection[str] = ()
 
     def end_all(self, pause: Callable[[float], None] = time.sleep) -> int:
         """Ends them; how many there were. Who forks while it is looked at may hide once, hence two empty searches."""
@@ -59,40 +68,65 @@ class Search:
 
     def orphans(self) -> dict[int, Process]:
         """Processes that carry such a mark or write such a log, and all of their sessions."""
-        processes = dict(_processes())
-        processes.pop(os.getpid(), None)
-        sessions = {session for session in self.sessions if self._is_ours(session, processes)}
-        found = {pid for pid in processes if self._is_wanted(pid)}
-        sessions |= {processes[pid].session for pid in found} - {os.getsid(0)}
-        return {pid: one for pid, one in processes.items() if pid in found or one.session in sessions}
+        living = {pid: one for pid, one in processes() if not one.is_dead}
+        for own in (os.getpid(), os.getppid()):  # a run inside a job has the job's mark, and so has its runner
+            living.pop(own, None)
+        living = {pid: one for pid, one in living.items() if one.session not in self.spared}
+        sessions = {session for session in self.sessions if self._is_ours(session, living)}
+        found = {pid for pid in living if self._is_wanted(pid)}
+        sessions |= {living[pid].session for pid in found} - {os.getsid(0)}
+        return {pid: one for pid, one in living.items() if pid in found or one.session in sessions}
 
-    def _is_ours(self, session: int, processes: Mapping[int, Process]) -> bool:
+    def _is_ours(self, session: int, living: Mapping[int, Process]) -> bool:
         """Whether a session is the one that was noted, not another that got its number later."""
-        before, after = self.sessions[session]
-        leader = processes.get(session)
+        span = self.sessions[session]
+        leader = living.get(session)
         if leader is not None:
-            return before - 2 * _TICK <= leader.started <= after + 2 * _TICK
-        return all(one.started >= before - 2 * _TICK for one in processes.values() if one.session == session)
+            return leader.is_of(span)
+        return all(one.started >= span[0] - 2 * _TICK for one in living.values() if one.session == session)
 
     def _is_wanted(self, pid: int) -> bool:
         with contextlib.suppress(OSError):
             lease = _lease_of(pid, f"{MARK}={self.store}.".encode())
-            return _writes(pid, self.logs) if lease is None else lease in self.leases
+            return self._writes(pid) if lease is None else lease in self.leases
+        return False
+
+    def _writes(self, pid: int) -> bool:
+        """Whether a process writes such a log."""
+        for number in (1, 2):
+            with contextlib.suppress(OSError):
+                path = os.readlink(f"/proc/{pid}/fd/{number}")  # noqa: PTH115
+                if path.startswith(self.logs) and path not in self.spared_logs:
+                    return True
         return False
 
 
-def _processes() -> list[tuple[int, Process]]:
-    """All that live; zombies do not."""
+def processes() -> list[tuple[int, Process]]:
+    """All there are, dead ones that nobody has waited for included."""
     pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names are all we need
-    return [(pid, process) for pid in pids if (process := _process(pid)) is not None]
+    return [(pid, one) for pid in pids if (one := process(pid)) is not None]
 
 
-def _process(pid: int) -> Process | None:
+def is_dead(pid: int) -> bool:
+    one = process(pid)
+    return one is None or one.is_dead
+
+
+def process(pid: int) -> Process | None:
+    """A process, dead ones that nobody has waited for included; None if there is none."""
     with contextlib.suppress(OSError):
         fields = _content(f"/proc/{pid}/stat").rpartition(b")")[2].split()
-        if fields[0] not in (b"Z", b"X"):
-            return Process(int(fields[3]), int(fields[19]) * _TICK)
+        return Process(int(fields[3]), int(fields[19]) * _TICK, int(fields[1]), fields[0] in (b"Z", b"X"))
     return None
+
+
+def marked(pid: int) -> bytes:
+    """The mark of a process; empty if it has none, or is another user's."""
+    with contextlib.suppress(OSError):
+        for entry in _content(f"/proc/{pid}/environ").split(b"\0"):
+            if entry.startswith(MARK.encode() + b"="):
+                return entry
+    return b""
 
 
 def _lease_of(pid: int, begin: bytes) -> int | None:
@@ -108,21 +142,13 @@ def _content(path: str) -> bytes:
         return stream.read()
 
 
-def _writes(pid: int, logs: tuple[str, ...]) -> bool:
-    for number in (1, 2):
-        with contextlib.suppress(OSError):
-            if os.readlink(f"/proc/{pid}/fd/{number}").startswith(logs):  # noqa: PTH115
-                return True
-    return False
-
-
 def _kill(pid: int, meant: Process) -> int:
     """Ends a process, if its number has not passed on to another."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         handle = os.pidfd_open(pid)
         try:
-            now = _process(pid)
-            if now is not None and now.started == meant.started:
+            now = process(pid)
+            if now is not None and not now.is_dead and now.started == meant.started:
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
                 return 1
         finally:

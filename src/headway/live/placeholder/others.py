@@ -9,8 +9,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headway.engine.silence import GAP
-from headway.live.placeholder.jobs import LOST, Jobs
+from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.nesting import Nesting
+from headway.live.placeholder.running import TAKEN
 from headway.live.placeholder.supply import Supply, since_boot
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, LeaseId, Seconds
@@ -63,7 +64,7 @@ class Others:
         """Others have these leases now: their jobs here end before anything else begins."""
         self._supply.drop(leases)
         self.ending |= {job.lease.id for job in self._jobs.running.values() if job.lease.id in leases}
-        self._jobs.end(leases, LOST)
+        self._jobs.end(leases, TAKEN)
         self._nesting.stop_inside(leases)
 
 

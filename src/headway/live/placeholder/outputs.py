@@ -22,6 +22,7 @@ class Output:
 
     path: str
     handle: int
+    number: int = 0  # its name, as the roster has it
 
 
 class Outputs:
@@ -39,10 +40,25 @@ class Outputs:
         self._free: list[Output] = []
         self._silent: list[tuple[Output, str]] = []  # of jobs that ended, and the logs they will be if need be
         self._made = 0
-        self._clear(logs / "lost")
+        self._lost = logs / "lost"
+        self._kept: set[str] = set()
 
-    def _clear(self, lost: Path) -> None:
+    def left(self, number: int) -> Output:
+        """What a job writes to that a dead runner has started; an empty file if somebody has removed it."""
+        path = f"{self._folder}/{number}"
+        self._made = max(self._made, number)
+        self._kept.add(str(number))
+        try:
+            return Output(path, os.open(path, os.O_RDWR | os.O_CLOEXEC), number)
+        except OSError:
+            return Output("", os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
+
+    def clear(self) -> None:
+        """What a dead runner left, and no job writes to any more, is kept in `lost`."""
+        lost = self._lost
         for left in sorted(self._folder.glob("*")):
+            if left.name in self._kept:
+                continue
             with contextlib.suppress(OSError):
                 if left.stat().st_size:
                     self._make(str(lost))
@@ -59,11 +75,11 @@ class Outputs:
         self._made += 1
         path = f"{self._folder}/{self._made}"
         try:
-            return Output(path, self._opened(path))
+            return Output(path, self._opened(path), self._made)
         except FileNotFoundError:
             self._make(self._logs)
             self._make(str(self._folder))
-            return Output(path, self._opened(path))
+            return Output(path, self._opened(path), self._made)
 
     def _opened(self, path: str) -> int:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -99,7 +115,9 @@ class Outputs:
 
     def settle(self, output: Output, log: str, keep: bool) -> None:
         """A job has ended. Its output becomes its log if there is any, or if it is to be kept all the same."""
-        if keep or os.fstat(output.handle).st_size:
+        if not output.path:
+            os.close(output.handle)
+        elif keep or os.fstat(output.handle).st_size:
             self._put(output, log)
         else:
             self._silent.append((output, log))

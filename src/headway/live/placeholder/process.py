@@ -7,7 +7,7 @@ import signal
 import sys
 
 from headway.live.home import Home
-from headway.live.placeholder.runner import Runner, most_files
+from headway.live.placeholder.runner import FEWEST, Runner, most_files
 from headway.live.store import working
 from headway.model.errors import HeadwayError
 
@@ -20,6 +20,7 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
         if lock is None:
             return 0
         _connect(home.opened_talk(), 1, 2)
+        _check_handles()
         _keep(*lock.handles)
         # SIGIO: somebody opens a job's output at the very moment we see whether anybody has.
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGIO):
@@ -45,6 +46,15 @@ def _keep(*handles: int) -> None:
         os.closerange(least, handle)
         least = handle + 1
     os.closerange(least, most_files())
+
+
+def _check_handles() -> None:
+    """Too few open files may be had for a single job: jobs would be begun and taken back, or never begun."""
+    if most_files() < FEWEST:
+        raise HeadwayError(
+            f"only {most_files()} open files are allowed here; running jobs takes {FEWEST}.",
+            f"Allow more: ulimit -n {FEWEST}, or better 1024.",
+        )
 
 
 def _connect(source: int, *numbers: int) -> None:

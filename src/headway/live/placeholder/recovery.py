@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
-from headway.live.placeholder.halves import remove_later
+from headway.live.placeholder.adoption import is_alive, started
+from headway.live.placeholder.aside import say
+from headway.live.placeholder.halves import keep_later
+from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
-from headway.live.placeholder.roster import Roster
+from headway.live.placeholder.roster import LENT, NESTED, NEVER, NOTHING, Entry, Roster
+from headway.live.placeholder.running import LOST, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import by_another_clock
 from headway.live.spec import Spec
@@ -30,34 +35,113 @@ def recover(
     mark: str,
     spool: Spool,
     roster: Roster,
-) -> None:
-    """What the last runner spooled is recorded; what it ran is ended, and only then may run again.
+    jobs: Jobs,
+    goes_on: bool = True,
+) -> list[Ended]:
+    """Takes over what the last runner left; the jobs that have ended since.
 
-    Whoever has the lock is the only runner here, so every lease of a store of our own is a dead one's. In one that is
-    shared, these are the leases of the placeholders that ran here before.
+    What it spooled is recorded. Jobs that still run go on, if their ends will be known. All others are ended, and only
+    then may run again. Whoever has the lock is the only runner here, so every lease of a store of our own is a dead
+    one's. In one that is shared, these are the leases of the placeholders that ran here before.
+
+    `goes_on`: this is a runner. Anybody else ends what runs.
     """
+    for remark in (spool.remark, roster.remark):
+        if remark:
+            say(remark)
+            jobs.warnings.append(remark)
     ahead = store.clock() - time.time() if store.is_shared else 0.0
     spooled = [by_another_clock(finish, ahead) for finish in spool.replay()]
     store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
     here("recover.after-replay")
     spool.settled(idle=True)
     leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
-    if leases:
-        logs = os.path.realpath(home.logs) + "/"
-        Search(mark, set(leases), (logs,), roster.left()).end_all()
-        _remove_halves(store, leases)
+    left = {entry.lease: started(roster, entry) for entry in roster.left()}
+    kept = [entry for lease, entry in left.items() if lease in leases and _is_kept(roster, entry, goes_on)]
+    ended = _adopted(store, placeholder, kept, jobs)
+    mine = {job.place for job in jobs.running.values()} | {one.job.place for one in ended}
+    known = {entry.lease for entry in left.values() if entry.place in mine}
+    lost = [lease for lease in leases if lease not in known]
+    _end_others(home, mark, lost, [entry for entry in left.values() if entry.place not in mine], ended, jobs)
+    if lost:
+        jobs.warnings += _keep_halves(store, lost, left, roster)
         now = store.clock()
-        lost = [Finish(lease, None, ended=now, reason="lost: its runner died") for lease in leases]
         here("recover.before-requeue")
-        store.exchange(placeholder, lost, Room(0, 0), (), now)
-    roster.clear()
-    for left in home.folder.glob(".store-*"):  # by one that died while it made the store
-        left.unlink(missing_ok=True)
+        finishes = [Finish(lease, None, ended=now, reason=LOST) for lease in lost]
+        store.exchange(placeholder, finishes, Room(0, 0), (), now)
+    roster.clear(mine)
+    jobs.launch.outputs.clear()
+    for store_file in home.folder.glob(".store-*"):  # by one that died while it made the store
+        store_file.unlink(missing_ok=True)
+    return ended
 
 
-def _remove_halves(store: Working, leases: Sequence[LeaseId]) -> None:
-    """What jobs that were ended have half-written is removed: make, for one, would take it for whole."""
-    for lease in leases:
+def _is_kept(roster: Roster, entry: Entry, goes_on: bool) -> bool:
+    """Whether an attempt counts though its runner died.
+
+    One that waited for a run inside it cannot go on: that run has lost its runner, and says that it failed.
+    """
+    if entry.told & LENT:
+        return False
+    over = roster.over(entry.place)
+    if over is not None:
+        return not (entry.told & NESTED and over.status)
+    return goes_on and entry.pid > 0 and is_alive(entry)
+
+
+def _adopted(store: Working, placeholder: PlaceholderId, kept: Sequence[Entry], jobs: Jobs) -> list[Ended]:
+    """Takes attempts over that the store still counts on; those that have ended."""
+    if not kept:
+        return []
+    entries = {entry.lease: entry for entry in kept}
+    found = [
+        jobs.adopt(entries[lease.id], lease, store.directory(lease.workflow))
+        for lease in store.adopt(placeholder, list(entries))
+    ]
+    here("recover.after-adoption")
+    return [one for one in found if one is not None]
+
+
+def _end_others(
+    home: Home,
+    mark: str,
+    lost: Collection[LeaseId],
+    others: Sequence[Entry],
+    ended: Sequence[Ended],
+    jobs: Jobs,
+) -> None:
+    """Ends what must not go on: attempts that are lost, and what those left that were told to end."""
+    told = [one.job.lease.id for one in ended if one.job.reason]
+    going_on = [entry for entry in others if entry.pid > 0 and entry.known == NOTHING]
+    sessions = {entry.pid: (entry.before, entry.after) for entry in going_on}
+    if not lost and not told and not sessions:
+        return
+    spared = jobs.running.values()
+    Search(
+        mark,
+        {*lost, *told},
+        (os.path.realpath(home.logs) + "/",) if lost or sessions else (),
+        sessions,
+        {job.pid for job in spared},
+        {os.path.realpath(job.output.path) for job in spared},
+    ).end_all()
+
+
+def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster) -> list[str]:
+    """What lost jobs may have half-written is kept under another name: make would take it for whole.
+
+    A job that was not begun has written nothing; nor has one of before the machine's last start written since.
+    """
+    said = list[str]()
+    until = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) if roster.is_of_before else math.inf
+    for lease in lost:
+        entry = left.get(lease)
+        if roster.is_current and (entry is None or entry.pid == NEVER):
+            continue
         found = store.lost(lease)
         if found is not None and '"outputs"' in found[0]:
-            remove_later(Spec.read(found[0]), *found[1:])
+            since = found[2] if entry is None else entry.started
+            said += keep_later(Spec.read(found[0]), found[1], since, until)
+    for sentence in said:
+        say(sentence)
+    return said

@@ -23,11 +23,12 @@ from headway.live.failpoint import here
 from headway.live.home import Home, LostHomeError
 from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import CALLED_OFF, Ended, Jobs, NoRoomError
+from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.others import Others, patience
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
+from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
 from headway.live.placeholder.words import Words
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
+FEWEST = 40  # handles without which there is no room for one job and a few clients
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 
@@ -70,7 +72,8 @@ class Runner:
         self.store.listen()
         self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), silence)
         before = self.home.remembered(self.placeholder)
-        recover(self.home, self.store, self.placeholder, before, self.mark, self.spool, self.roster)
+        mark, spool = self.mark, self.spool
+        over = recover(self.home, self.store, self.placeholder, before, mark, spool, self.roster, self.jobs)
         self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
@@ -79,6 +82,10 @@ class Runner:
         )
         self.others = Others(self.store, self.supply, self.jobs, self.nesting, self.poll, silence)
         self.last_beat = time.monotonic()
+        for ended in over:
+            self.write_down(ended)
+        if self.jobs.running:
+            self.look()  # what goes on may have been told to end while nobody was there
         deadline = time.monotonic() + WELCOME
         while True:
             well: list[Ended] = []
@@ -219,7 +226,8 @@ class Runner:
                 continue
             over = self.is_over(client, mine)
             others = client.workflow in self.desk.wanted and not client.wants_more
-            client.tell(mine, self.jobs.names(client.workflow), self.supply.trouble, over, others)
+            names = self.jobs.names(client.workflow)
+            client.tell(mine, names, self.supply.trouble, over, others, self.jobs.warnings)
             changed = changed or over or client.gone
             self.desk.watch_line(handle, client)
         if changed:
@@ -259,12 +267,12 @@ class Runner:
         if lease.id in self.others.ending:  # it is another placeholder's now: how it ended here counts for nothing
             self.others.ending.discard(lease.id)
             return
-        self.finish(finish, lease)
+        self.finish(finish, lease, ended.job.place)
 
-    def finish(self, finish: Finish, lease: Lease) -> None:
+    def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
         """An end is known: first to the spool, then to whoever waits for it."""
-        self.supply.record(finish)
-        self.due = 0.0 if finish.exit_code != 0 else min(self.due, *self.supply.times())
+        self.supply.record(finish, place)
+        self.due = 0.0 if finish.exit_code != 0 else min((self.due, *self.supply.times()))
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
@@ -326,7 +334,7 @@ class Runner:
             self.others.lose(answer.lost)
         if self.store.is_shared:
             self.others.hear()
-        self.jobs.forget_place()
+        self.jobs.launch.forget_place()
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:

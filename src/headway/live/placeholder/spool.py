@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from headway.live.ownership import own_file
+from headway.live.placeholder.aside import set_aside
 from headway.model.messages import Finish, LeaseId
 
+# Times with every digit: an end that the store has already is known by its time.
 _LINE = (
-    b'{"lease": %d, "exit_code": %s, "started": %.6f, "ended": %.6f,'
+    b'{"lease": %d, "exit_code": %s, "started": %.17g, "ended": %.17g,'
     b' "cpu_seconds": %.6f, "max_rss": %d, "reason": %s}\n'
 )
 _LARGE = 1 << 16  # bytes after which a spool that holds nothing new is emptied
+_ROOM = 1 << 17  # bytes that the file has from the beginning: what has ended is written down on a full disk too
 
 
 def _line(finish: Finish) -> bytes:
@@ -32,41 +36,89 @@ def _line(finish: Finish) -> bytes:
 
 
 class Spool:
-    """A file of JSON lines. A line that was cut off by a crash is a job whose end was not spooled."""
+    """A file of JSON lines, followed by zeros. A line that was cut off by a crash is a job whose end was not spooled.
+
+    Lines that make no sense are set aside with all the others, and `remark` says so.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = own_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        self._size = path.read_bytes().rfind(b"\n") + 1
+        self.remark = ""
+        if path.exists() and not path.is_file():
+            self.remark = set_aside(path, "is no file")
+        self._open(path)
+        text = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        lines = [line for part in text.splitlines(keepends=True) if (line := part.strip(b"\0"))]
+        whole = [line for line in lines if line.endswith(b"\n")]
+        good = [line for line in whole if _finish(line) is not None]
+        if len(good) < len(whole):
+            self.remark = set_aside(path, "has lines that make no sense", copy=True)
         self._unwritten = b""
-        os.ftruncate(self._file, self._size)
+        kept = b"".join(good)
+        self._size = len(kept)
+        if len(good) < len(whole) or not text.startswith(kept):
+            self._replace(path, kept)
+        elif text[self._size :].strip(b"\0"):  # half a line
+            os.pwrite(self._file, bytes(len(text) - self._size), self._size)
+        with contextlib.suppress(OSError):  # on a full disk it is tried without
+            os.posix_fallocate(self._file, 0, _ROOM)
+
+    def _open(self, path: Path) -> None:
+        self._file = own_file(path, os.O_RDWR | os.O_CREAT)
+
+    def _replace(self, path: Path, text: bytes) -> None:
+        """The file is made anew with what makes sense of it; at no moment is there none."""
+        aside = path.with_name(f".{path.name}")
+        aside.unlink(missing_ok=True)
+        os.close(self._file)
+        self._open(aside)
+        os.write(self._file, text)
+        aside.replace(path)
 
     def add(self, finish: Finish) -> None:
         """Writes an end down; OSError if there is no room, and then it is written with the next."""
         lines = self._unwritten + _line(finish)
         self._unwritten = lines
-        try:
-            written = os.write(self._file, lines)
-            if written < len(lines):
-                written += os.write(self._file, lines[written:])
-        except OSError:
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, self._size)  # never half a line that the next would be glued to
-            raise
+        written = os.pwrite(self._file, lines, self._size)
+        if written < len(lines):
+            os.pwrite(self._file, lines[written:], self._size + written)
         self._size += len(lines)
         self._unwritten = b""
 
     def replay(self) -> Iterator[Finish]:
         """What was spooled; the store refuses what it has already."""
-        with os.fdopen(os.dup(self._file), "rb") as stream:
-            stream.seek(0)
-            for line in stream:
-                with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError):
-                    said = json.loads(line)
-                    yield Finish(LeaseId(said.pop("lease")), **said)
+        for line in os.pread(self._file, self._size, 0).splitlines():
+            finish = _finish(line)
+            if finish is not None:
+                yield finish
 
     def settled(self, idle: bool = False) -> None:
         """All of it is in the store: the file may be emptied, which is put off while there is work to do."""
         self._unwritten = b""
         if self._size and (idle or self._size > _LARGE):
-            os.ftruncate(self._file, 0)
-            self._size = 0
+            with contextlib.suppress(OSError):  # it is emptied another time
+                os.pwrite(self._file, bytes(self._size), 0)
+                self._size = 0
+
+
+def _finish(line: bytes) -> Finish | None:
+    """What a line says; None if it is none of ours."""
+    try:
+        said = json.loads(line)
+        finish = Finish(LeaseId(said.pop("lease")), **said)
+        return finish if _is_sane(finish) else None
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
+        return None
+
+
+def _is_sane(finish: Finish) -> bool:
+    """Whether a runner can have written this, and a store can take it."""
+    code = 0 if finish.exit_code is None else finish.exit_code
+    times = (finish.started, finish.ended, finish.cpu_seconds)
+    return (
+        all(type(number) is int and 0 <= number < 1 << 62 for number in (finish.lease, finish.max_rss))
+        and type(code) is int
+        and abs(code) < 1 << 31
+        and all(type(time) in (int, float) and math.isfinite(time) for time in times)
+        and isinstance(finish.reason, str)
+        and "\0" not in finish.reason
+    )

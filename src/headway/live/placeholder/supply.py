@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
+from headway.live.placeholder.clock import Clock
 from headway.live.placeholder.desk import Desk
-from headway.live.placeholder.jobs import BESIDE, LOST, Jobs
+from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.nesting import Nesting
+from headway.live.placeholder.running import TAKEN
 from headway.live.placeholder.spool import Spool
 from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.record import replace
@@ -28,9 +30,7 @@ if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
-SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
 AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
-SEEN = 8  # jobs after which that can be told
 AGAIN = 1.0  # seconds after which something that did not work is tried again
 CONTENDED = 0.05  # seconds after which jobs that others may just be taking are asked for again, then twice as many
 TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
@@ -54,11 +54,13 @@ class Supply:
         self._jobs, self._desk, self._nesting = jobs, desk, nesting
         self.at_hand: deque[Lease] = deque()
         self.finished: list[Finish] = []  # not in the store yet
+        self._noted: list[int] = []  # places of those that are not even in the spool
         self._since = 0.0  # when the oldest of them came
         self.dry = False  # the store had nothing for us
         self.trouble = self._said = ""  # why nothing can be written or started just now
         self._again = 0.0  # when that is tried again
         self._beat = beat
+        self._clock = Clock()
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.over: set[WorkflowId] = set()  # workflows of which nothing runs or will run anywhere
         self.calls_roll = False  # the next exchange says what we hold, and hears what of it is lost or to end
@@ -69,16 +71,24 @@ class Supply:
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
-    def record(self, finish: Finish) -> None:
-        """An end is spooled before anything else happens to it."""
+    def record(self, finish: Finish, place: int = 0) -> None:
+        """An end is spooled before anything else happens to it; until it is, it keeps its place in the roster."""
+        if place:
+            self._noted.append(place)
         try:
             self._spool.add(finish)
+            self._strike()
         except OSError as error:
             self.worry(f"{self._home.spool}: {error.strerror}.")
         here("reap.after-spool")
         if not self.finished:
             self._since = time.monotonic()
         self.finished.append(finish)
+
+    def _strike(self) -> None:
+        for place in self._noted:
+            self._jobs.strike(place)
+        self._noted.clear()
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
         """Leases at hand that are not to be begun go back."""
@@ -149,7 +159,7 @@ class Supply:
             room = Room(0, room.slots)  # what is lost ends first
         most, asked = room.most, since_boot()
         answer = self._store.exchange(
-            self._placeholder, self._told(), room, self._desk.wanted, self._store.clock(), idle, holds
+            self._placeholder, self._told(), room, self._desk.wanted, self._now(), idle, holds
         )
         here("exchange.after")
         self.contact = since_boot()
@@ -158,6 +168,7 @@ class Supply:
         was_away, self.was_away = self.was_away, self.was_away and holds is None
         self.finished = []
         self.trouble = ""
+        self._strike()
         self._spool.settled()
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
@@ -168,9 +179,13 @@ class Supply:
         self._conclude(answer, idle)
         return answer
 
+    def _now(self) -> Seconds:
+        """The time for the store: by its server's clock, or by ours as if nobody had set it back."""
+        return self._store.clock() if self._store.is_shared else self._clock.now()
+
     def _held(self) -> list[LeaseId]:
         """All leases that we have, but for those that are lost already."""
-        running = [job.lease.id for job in self._jobs.running.values() if job.reason != LOST]
+        running = [job.lease.id for job in self._jobs.running.values() if job.reason != TAKEN]
         return [*running, *(lease.id for lease in self.at_hand)]
 
     def _told(self) -> list[Finish]:
@@ -198,8 +213,7 @@ class Supply:
     def _room(self) -> Room:
         """What there is room for beside what runs and what is at hand."""
         slots, jobs = self._desk.slots, self._jobs
-        are_short = jobs.ended >= SEEN and jobs.typical <= SHORT
-        ahead = AHEAD * slots - len(self.at_hand) if are_short else 0
+        ahead = AHEAD * slots - len(self.at_hand) if jobs.are_short else 0
         cores = self._nesting.busy() + sum(lease.cores for lease in self.at_hand)
         memory = jobs.memory + sum(lease.memory for lease in self.at_hand)
         there = self._desk.memory or self._memory

@@ -109,8 +109,6 @@ class Claims(Shared):
         if changes is not None and self.is_shared:
             self._spread(changes, answer.leases)
         if holds is not None:
-            for lease in set(holds).difference(self.held(placeholder), answer.lost):
-                self._run("adopt", lease=lease, placeholder=placeholder)
             answer.stops += tuple(lease for lease, _ in self.told(placeholder) if lease not in answer.stops)
         return answer
 
@@ -299,6 +297,21 @@ class Claims(Shared):
             self._run("stop", lease=lease, reason=kept("its workflow or node has failed"))
         for (workflow, job), because in changes.doubts:
             self._run("add_doubt", workflow=workflow, job=job, because=because)
+
+    def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
+        """Gives attempts that go on to another placeholder; those of them that have not ended, as they were given."""
+        adopted = []
+        with self._transaction():
+            for lease in sorted(leases):
+                for workflow, lane, *found in self._run("adoptable", lease=lease):
+                    traits = self._traits(workflow)
+                    taken = _taken(found, found[3], traits.lanes[lane].named if lane else ())
+                    if taken.kind >= Kind.NODE:
+                        self._prepare(workflow, taken, self._node(workflow, taken.job))
+                    taken.attempts -= 1  # this one is counted already
+                    self._run("adopt", lease=lease, placeholder=placeholder)
+                    adopted.append(taken.lease(lease, workflow))
+        return adopted
 
     def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
         """Attempts of a placeholder that are to end, and why."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from headway.engine.ready import Room
-from headway.model.messages import PATIENCE, Answer, Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
@@ -40,8 +40,8 @@ class Progress(Protocol):
         """The only way a job makes progress: attempts that ended go in, and the next jobs come out.
 
         `idle`: workflows of which the placeholder has nothing, to be told whether they are over. `holds`: all leases
-        that it has beside those that ended, its own or those of one that died on its host. That is a sign of life, and
-        the answer says which of them are lost or to end; leases that it does not know of are given back.
+        that it has beside those that ended. That is a sign of life, and the answer says which of them are lost or to
+        end; leases that it does not know of are given back.
         """
 
     def resume(self, workflow: WorkflowId) -> None:
@@ -55,6 +55,9 @@ class Progress(Protocol):
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
+
+    def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
+        """Gives attempts that go on to another placeholder; those of them that have not ended, as they were given."""
 
     def leave(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It ends, and gives back what it holds."""

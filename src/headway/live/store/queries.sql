@@ -179,10 +179,6 @@ UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop 
 -- name: retake
 UPDATE attempts SET ended = NULL, reason = NULL WHERE id = :lease
 
--- A placeholder has taken over from one that died on the same host.
--- name: adopt
-UPDATE attempts SET placeholder = :placeholder WHERE id = :lease
-
 -- The end of an attempt that was thought lost does not count any more.
 -- name: void
 UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NOT NULL AND exit_code IS NULL AND stop IS NULL
@@ -332,6 +328,19 @@ WHERE j.state = 2 AND a.placeholder = :placeholder ORDER BY j.lease
 -- name: open_leases
 SELECT j.lease FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
 WHERE j.state = 2 AND (CAST(:host AS text) IS NULL OR p.host = CAST(:host AS text)) ORDER BY j.lease
+
+-- An attempt that has not ended, with all that an eligible job comes with.
+-- name: adoptable
+SELECT j.workflow, j.lane, j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.lease = :lease AND j.state = 2
+    AND j.workflow = (SELECT workflow FROM attempts WHERE id = :lease)
+    AND j.job = (SELECT job FROM attempts WHERE id = :lease)
+FOR UPDATE OF j -- postgresql
+
+-- A placeholder has taken over from one that died on the same host.
+-- name: adopt
+UPDATE attempts SET placeholder = :placeholder WHERE id = :lease
 
 -- name: attempt
 SELECT workflow, job, ended, exit_code FROM attempts WHERE id = :lease

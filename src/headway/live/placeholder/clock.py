@@ -1,0 +1,26 @@
+"""A clock for what waits until a certain time: it does not go back when somebody sets the computer's clock back."""
+
+from __future__ import annotations
+
+import time
+
+_SMALL = 1.0  # seconds by which a clock may be corrected without being set
+
+
+class Clock:
+    """The time of day as it would be if nobody had set it back."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0  # seconds that were taken back
+        self._wall, self._up = self._read()
+
+    def _read(self) -> tuple[float, float]:
+        return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+
+    def now(self) -> float:
+        wall, up = self._read()
+        back = self._wall + up - self._up - wall
+        if back > _SMALL:
+            self._ahead += back
+        self._wall, self._up = wall, up
+        return wall + self._ahead
