@@ -30,6 +30,7 @@ CALLED_OFF = "called off"  # by the rules of its workflow, or by its user
 OVER = "over"  # a service whose workflow has ended
 _MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0}  # and how such a job is said to have ended
 _BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
+LATELY = 0.01  # seconds for which we need not look again whether all is in its place
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
@@ -152,7 +153,7 @@ class Jobs:
         place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
         if place != self._place:
             self._place = ""
-            self._home.verify()  # another folder may have taken the place of one that was moved
+            self._home.verify(LATELY)  # another folder may have taken the place of one that was moved
             os.chdir(place)
             self._place = place
         while True:
