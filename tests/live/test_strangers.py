@@ -257,6 +257,24 @@ def test_share_lets_others_look_until_it_is_private_again(tmp_path: Path, word: 
 
 
 @needs_root
+@pytest.mark.parametrize("words", [["status"], ["status", "--store", ".headway"], ["run", "w.sh", "--dry-run"]])
+def test_whoever_may_not_look_is_told_whose_store_it_is_and_how_to_share_it(shared: Path, words: list[str]) -> None:
+    path = flow(shared, "mqsub -l A -c true")
+    assert headway("run", str(path)).returncode == 0
+    give_away(shared / ".headway")
+    done = subprocess.run(
+        # Root may read everything; without these, permissions hold for it too.
+        ["setpriv", "--bounding-set=-dac_override,-dac_read_search", sys.executable, "-m", "headway", *words],
+        cwd=shared,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    refused(done, "is private to nobody", "--share all")
+
+
+@needs_root
 def test_another_user_reads_what_is_shared_and_nothing_else(shared: Path) -> None:
     path = flow(shared, "mqsub -l A -c 'echo hello'")
     assert headway("run", str(path)).returncode == 0
