@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home import Home, server_folder
 from headway.model.errors import HeadwayError
 from tests.live.ledger import until
 from tests.shell import headway
@@ -282,3 +282,20 @@ def test_another_user_reads_what_is_shared_and_nothing_else(shared: Path) -> Non
         done_by_nobody("cat .headway/store.db .headway/logs/1/0/0.1.log", shared)
     assert headway("run", str(path), "--share", "all").returncode == 0
     done_by_nobody("cat .headway/store.db .headway/logs/1/0/0.1.log", shared)
+
+
+@needs_root
+def test_the_private_folder_of_a_run_on_a_server_is_no_hindrance_to_others(tmp_path: Path) -> None:
+    url = "postgresql://db/jobs"
+    private = server_folder(tmp_path / ".headway", url)
+    private.mkdir(parents=True)
+    give_away(tmp_path / ".headway")
+    (tmp_path / ".headway").chmod(0o700)
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from headway.live.home import Home; from headway.live.where import server_home\n"
+        "assert server_home(sys.argv[1], sys.argv[2]) is None\n"
+        "assert Home(Path(sys.argv[3]), to_look=True).connect() is None\n"
+    )
+    words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", sys.executable, "-c", script]
+    assert subprocess.run([*words, url, str(tmp_path), str(private)], timeout=60, check=False).returncode == 0

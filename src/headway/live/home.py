@@ -260,7 +260,7 @@ class Home:
         """A line to the runner; None if there is none. Nothing is said to a process of another user."""
         try:
             handle = own_folder(self.folder)
-        except (HeadwayError, FileNotFoundError):
+        except (HeadwayError, OSError):
             if self._to_look:
                 return None
             raise

@@ -57,7 +57,7 @@ def server_home(option: str | None, directory: str) -> Home | None:
     from headway.live.home import Home, server_folder
 
     folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
-    return Home(folder, to_look=True) if folder.is_dir() else None
+    return Home(folder, to_look=True) if os.path.isdir(folder) else None  # noqa: PTH112 - it may be private
 
 
 def is_store(file: Path) -> bool:
