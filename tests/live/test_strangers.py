@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home import Home, server_folder
 from headway.model.errors import HeadwayError
 from tests.live.ledger import until
 from tests.shell import headway
@@ -257,6 +257,24 @@ def test_share_lets_others_look_until_it_is_private_again(tmp_path: Path, word: 
 
 
 @needs_root
+@pytest.mark.parametrize("words", [["status"], ["status", "--store", ".headway"], ["run", "w.sh", "--dry-run"]])
+def test_whoever_may_not_look_is_told_whose_store_it_is_and_how_to_share_it(shared: Path, words: list[str]) -> None:
+    path = flow(shared, "mqsub -l A -c true")
+    assert headway("run", str(path)).returncode == 0
+    give_away(shared / ".headway")
+    done = subprocess.run(
+        # Root may read everything; without these, permissions hold for it too.
+        ["setpriv", "--bounding-set=-dac_override,-dac_read_search", sys.executable, "-m", "headway", *words],
+        cwd=shared,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    refused(done, "is private to nobody", "--share all")
+
+
+@needs_root
 def test_another_user_reads_what_is_shared_and_nothing_else(shared: Path) -> None:
     path = flow(shared, "mqsub -l A -c 'echo hello'")
     assert headway("run", str(path)).returncode == 0
@@ -264,3 +282,20 @@ def test_another_user_reads_what_is_shared_and_nothing_else(shared: Path) -> Non
         done_by_nobody("cat .headway/store.db .headway/logs/1/0/0.1.log", shared)
     assert headway("run", str(path), "--share", "all").returncode == 0
     done_by_nobody("cat .headway/store.db .headway/logs/1/0/0.1.log", shared)
+
+
+@needs_root
+def test_the_private_folder_of_a_run_on_a_server_is_no_hindrance_to_others(tmp_path: Path) -> None:
+    url = "postgresql://db/jobs"
+    private = server_folder(tmp_path / ".headway", url)
+    private.mkdir(parents=True)
+    give_away(tmp_path / ".headway")
+    (tmp_path / ".headway").chmod(0o700)
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from headway.live.home import Home; from headway.live.where import server_home\n"
+        "assert server_home(sys.argv[1], sys.argv[2]) is None\n"
+        "assert Home(Path(sys.argv[3]), to_look=True).connect() is None\n"
+    )
+    words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", sys.executable, "-c", script]
+    assert subprocess.run([*words, url, str(tmp_path), str(private)], timeout=60, check=False).returncode == 0

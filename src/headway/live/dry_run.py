@@ -11,6 +11,7 @@ from headway.live.rescue import rescue_of, rescued
 from headway.live.store import looked_at
 from headway.live.store.arrangement import known, last_starts
 from headway.live.submit import carried_over, disabled, latest_of, submission_of
+from headway.live.where import is_store
 from headway.model.flatten import Flat
 from headway.model.states import State
 
@@ -20,7 +21,7 @@ DONE = Known(State.DONE, True)
 def dry_run(choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE) -> tuple[Flat, Plan]:
     """The graph of a workflow, and what happens to each job if it is run from the store in a file or on a server."""
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
-    if fresh or (isinstance(place, Path) and not place.is_file()):
+    if fresh or (isinstance(place, Path) and not is_store(place)):
         return _anew(choice, flat, fresh)
     store = looked_at(place)
     try:

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,8 @@ class Home:
         self._to_look = to_look
         self._lock: Lock | None = None  # if we are its runner
         self._place: _Identity | None = None  # of the folder whose runner we are
-        self._store: _Identity | None = None  # and of its store
+        self._store: tuple[str, _Identity] | None = None  # the store in it, if it has one
+        self._verified = 0.0  # when both were in their places
         if to_look:
             return
         try:
@@ -214,11 +216,29 @@ class Home:
 
     # --- whether it is still there ---------------------------------------------------------------------------------
 
-    def verify(self) -> None:
-        """Raises if the folder that the runner has locked, or the store in it, is not at its path any more."""
-        if self._place is None or (self._is_at(self._text, self._place) and self._has_store()):
+    def verify(self, lately: float = 0.0) -> None:
+        """Raises if the folder that the runner has locked, or the store in it, is not at its path any more.
+
+        `lately`: seconds for which an earlier look will do.
+        """
+        now = time.monotonic()
+        if self._place is None or now < self._verified + lately:
             return
-        raise LostHomeError(*self._what_happened())
+        if self._store is None:
+            self._store = self._found_store()
+        path, known = self._store or (self._text, self._place)
+        if not self._is_at(path, known):
+            raise LostHomeError(*self._what_happened())
+        self._verified = now
+
+    def _found_store(self) -> tuple[str, _Identity] | None:
+        """The store that is there first, which tells whether the folder is in its place too; a server has none here."""
+        path = f"{self._text}/{FILE}"
+        try:
+            found = os.stat(path)  # noqa: PTH116 - a runner asks with every exchange
+        except FileNotFoundError:
+            return None
+        return path, (found.st_dev, found.st_ino)
 
     @property
     def now_at(self) -> str | None:
@@ -236,16 +256,6 @@ class Home:
             return what, "Restore it, or run again: it starts from the beginning."
         what = f"{self._text} was moved to {now} while its workflows ran; what ran was stopped."
         return what, "Run again there: what was done stays done."
-
-    def _has_store(self) -> bool:
-        """Whether the store is the one that was there first; on a server there is none here."""
-        path = f"{self._text}/{FILE}"
-        if self._store is None:
-            with contextlib.suppress(FileNotFoundError):
-                found = os.stat(path)  # noqa: PTH116 - asked for with every exchange
-                self._store = found.st_dev, found.st_ino
-            return True
-        return self._is_at(path, self._store)
 
     @staticmethod
     def _is_at(path: str, known: _Identity) -> bool:
@@ -265,7 +275,7 @@ class Home:
         """A line to the runner; None if there is none. Nothing is said to a process of another user."""
         try:
             handle = own_folder(self.folder)
-        except (HeadwayError, FileNotFoundError):
+        except (HeadwayError, OSError):
             if self._to_look:
                 return None
             raise

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headway.live.store import FILE, is_server, looked_at, opened
-from headway.model.errors import NotFoundError, shown
+from headway.model.errors import HeadwayError, NotFoundError, shown
 
 if TYPE_CHECKING:
     from headway.live.home import Home
@@ -57,23 +57,39 @@ def server_home(option: str | None, directory: str) -> Home | None:
     from headway.live.home import Home, server_folder
 
     folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
-    return Home(folder, to_look=True) if folder.is_dir() else None
+    return Home(folder, to_look=True) if os.path.isdir(folder) else None  # noqa: PTH112 - it may be private
+
+
+def is_store(file: Path) -> bool:
+    """Whether there is a store; one that is private to another user is refused with a way to see it."""
+    try:
+        return file.is_file()
+    except PermissionError:
+        from headway.live.ownership import owner
+
+        try:
+            whose = f"to {owner(file.parent.stat().st_uid)}"
+        except PermissionError:
+            whose = "to another user"
+        raise HeadwayError(
+            f"{file.parent} is private {whose}.", "Its owner lets others look with headway run W --share all."
+        ) from None
 
 
 def _given(place: str) -> Path:
     """The folder that a user means: it, the folder beside a workflow, or the one that a store's file is in."""
     path = Path(place)
-    if path.name == FILE and path.is_file():
+    if path.name == FILE and is_store(path):
         return path.parent
     for folder in (path, path / FOLDER):
-        if (folder / FILE).is_file():
+        if is_store(folder / FILE):
             return folder
     raise NotFoundError(f"there is no store at {shown(place)}.", "Run a workflow first: headway run W --store FOLDER.")
 
 
 def _nearest(begin: Path) -> Path:
     for above in (begin, *begin.parents):
-        if (above / FOLDER / FILE).is_file():
+        if is_store(above / FOLDER / FILE):
             return above / FOLDER
     raise NotFoundError(
         f"there is no store in {shown(str(begin))} or above: no folder {FOLDER}.",

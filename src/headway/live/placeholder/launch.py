@@ -16,6 +16,8 @@ from headway.live.placeholder.spawn import spawn
 from headway.live.spec import Spec
 from headway.model.messages import Lease
 
+LATELY = 0.01  # seconds for which we need not look again whether all is in its place
+
 
 class Launch:
     """Where jobs begin: in which folder, with which output, at which place of the roster."""
@@ -39,7 +41,7 @@ class Launch:
         place = os.path.join(directory, spec.directory) if spec.directory else directory  # noqa: PTH118 - a hot path
         if place != self._place:
             self._place = ""
-            self._home.verify()  # another folder may have taken the place of one that was moved
+            self._home.verify(LATELY)  # another folder may have taken the place of one that was moved
             os.chdir(place)
             self._place = place
         told = 0 if spec.subdag is None else NESTED

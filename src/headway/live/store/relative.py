@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from shlex import quote
 
 _MARK = "./"  # what a path begins with that is relative to the store's folder
 _FIRST = re.compile(r"'(?:[^']|'\"'\"')*'|[^ ]*")  # the first word of a command line, as shlex.join writes it
@@ -58,4 +57,6 @@ class Paths:
         if word.startswith("'"):
             word = word[1:-1].replace("'\"'\"'", "'")
         now = changed(word)
+        from shlex import quote  # a runner does without
+
         return source if now == word or quote(word) != first[0] else quote(now) + source[first.end() :]
