@@ -21,7 +21,11 @@ from headway.model.flatten import flatten
     help="The format to write.",
 )
 @click.option(
-    "-o", "output", metavar="OUT", type=click.Path(), help="The file to write; without it, or for -, standard output."
+    "-o",
+    "output",
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="The file to write; without it, or for -, standard output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON what was written and what was lost; needs -o.")
 def command(

@@ -38,7 +38,12 @@ class Ordered:
 @workflow_arguments
 @order_option("--by", default="auto", show_default=True, help="The order; auto takes what suits the workflow best.")
 @order_option("--compare", multiple=True, help="Another order to compare it with; may be given again.")
-@click.option("--plot", metavar="FILE", type=click.Path(), help="Draw the eligible jobs to an .svg, .png or .pdf file.")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Draw the eligible jobs to an .svg, .png or .pdf file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(
     workflow: str,

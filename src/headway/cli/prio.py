@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prio", short_help="Write priorities into a DAGMan file.")
-@click.argument("path", metavar="FILE.dag", type=click.Path())
+@click.argument("path", metavar="FILE.dag", type=click.Path(readable=False))
 @click.option(
     "--style",
     type=click.Choice(["priority", "vars"]),
