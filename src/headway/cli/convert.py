@@ -6,6 +6,7 @@ import click
 
 from headway.cli.answer import print_json
 from headway.cli.options import workflow_arguments
+from headway.cli.terminal import write_content
 from headway.formats.registry import FORMATS
 from headway.live.read import no_collection, read, render, write_whole
 from headway.model.flatten import flatten
@@ -53,7 +54,7 @@ def command(
         flatten(found)  # a cycle is an error here, before anything is written
         rendering = render(found, target)
     if output is None:  # as bytes, which click leaves alone: of text it takes escape sequences out
-        click.echo(rendering.text.encode("utf-8", "surrogateescape"), nl=False)
+        write_content(rendering.text.encode("utf-8", "surrogateescape"))
     else:
         write_whole(output, rendering.text)
     warnings = found.warnings + rendering.warnings

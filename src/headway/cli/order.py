@@ -11,6 +11,7 @@ import click
 from headway.cli.answer import print_json
 from headway.cli.options import order_option, workflow_arguments
 from headway.cli.table import counted
+from headway.cli.terminal import write_content
 from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
@@ -86,7 +87,7 @@ def command(
             print_json(_answer(dag, plan, by_name, ordered, others, judged))
             return
         lines = "".join(f"{dag.names[node]}\n" for node in ordered.jobs)
-        click.echo(lines.encode("utf-8", "surrogateescape"), nl=False)
+        write_content(lines.encode("utf-8", "surrogateescape"))
         click.echo(_summary(plan, ordered, others, judged), err=True)
 
 
