@@ -98,6 +98,7 @@ def test_a_broken_packed_file(tmp_path: Path, format: str) -> None:
     refused(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", READABLE)
 @pytest.mark.parametrize(
     "start", [b"", b'{"a": "', b"<a b='", b"JOB A a.sub\nPARENT ", b'mqsub -l "', b"[" * 1_000_000]
