@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 SLOW = [
     *("experiments", "htcondor", "papers", "sim", "policies/prio", "policies/test_installed_orders.py"),
     *("live/test_crashes.py", "live/test_crashes_and_company.py", "cli/test_simulate.py"),
-    *("contracts/test_crashes_on_postgres.py", "contracts/test_store_machine.py"),
+    *("test_session.py", "contracts/test_crashes_on_postgres.py", "contracts/test_store_machine.py"),
 ]
 
 

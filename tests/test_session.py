@@ -24,7 +24,7 @@ def session(*words: str, cwd: Path = ROOT, before: str = "") -> subprocess.Compl
     return subprocess.run(
         ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],
         cwd=cwd,
-        env={**environment, "PYTHONPATH": str(ROOT)},
+        env={**environment, "PYTHONPATH": str(ROOT), "HEADWAY_TESTS_PATIENCE": "1"},
         capture_output=True,
         text=True,
         timeout=200,

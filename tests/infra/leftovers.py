@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 MARK = "HEADWAY_TESTS"  # in the environment of all that this process starts
-PATIENCE = 10.0  # seconds until a runner that nobody needs any more has ended
+PATIENCE = float(os.environ.get("HEADWAY_TESTS_PATIENCE", "10"))  # seconds: a runner that nobody needs ends by itself
 
 _left: list[str] = []
 
