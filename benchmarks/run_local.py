@@ -1,10 +1,15 @@
 """`headway run` on this computer against `xargs -P2` (the floor) and `make -j2`, all starting /bin/true.
 
     .venv/bin/python benchmarks/run_local.py [--repeat 5] [--kinds one bag1000 bag10000 layers chain] [--sync full]
+    .venv/bin/python benchmarks/run_local.py --against DIR [--kinds bag1000 layers ...] [--pairs N]
 
 Every figure is a ratio to the floor taken just before it: wall time as its user sees it, and CPU of the whole tree (the
 runner and all jobs included: this process adopts what is orphaned). Logs, leases and history are on, as by default.
 Python keeps compiled modules, as it does unless it is told not to: a run before the first one measured sees to that.
+
+With --against, this tree and the one in DIR (another version, from `git worktree add DIR COMMIT`) run in interleaved
+pairs, and the ratio of CPU a job and of wall time is printed with its upper 95% bound; the exit code is 1 if a bound is
+above 1.03. Both use this Python. What can be named with --kinds then, and what is run without it:
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from against import LEAST_PAIRS, PAIRS, SUBMIT, compare, write_submission
 from read_dagman import spread
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -32,10 +38,14 @@ def arcs(kind: str) -> list[list[int]]:
         return [[] for _ in range(int(kind[3:]))]
     if kind == "layers":
         return [[] if at < 100 else [at - 100, at - 100 - at % 100 + (at + 1) % 100] for at in range(1000)]
-    return [[at - 1] if at else [] for at in range(500)]  # a chain
+    return [[at - 1] if at else [] for at in range(int(kind[5:] or 500))]  # a chain
 
 
 def write(folder: Path, kind: str) -> int:
+    if kind.startswith(SUBMIT):
+        jobs = int(kind.removeprefix(SUBMIT))
+        write_submission(folder, jobs)
+        return jobs
     before = arcs(kind)
     flat = [
         f'mqsub -deps "{" ".join(f"j{p}" for p in parents)}" -l j{at} -c /bin/true' for at, parents in enumerate(before)
@@ -67,29 +77,50 @@ def measure(argv: list[str], folder: Path) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    durations = "\n".join(
+        f"    {kind:14}{pairs:3} pairs, about {minutes} min" for kind, (pairs, minutes) in PAIRS.items()
+    )
+    parser = argparse.ArgumentParser(
+        description=f"{__doc__}{durations}", formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--kinds", nargs="+", default=["one", "bag1000", "layers", "chain", "bag10000"])
+    parser.add_argument(
+        "--kinds", nargs="+", metavar="KIND", help="one, bagN, layers, chain, chainN, submitN (with --against)"
+    )
     parser.add_argument("--sync", default="normal")
+    parser.add_argument("--against", type=Path, metavar="DIR", help="compare with the tree in DIR")
+    parser.add_argument("--pairs", type=int, metavar="N", help=f"with --against; at least {LEAST_PAIRS}")
     options = parser.parse_args()
+    if options.pairs is not None and options.pairs < LEAST_PAIRS:
+        parser.error(f"--pairs {options.pairs} are too few for a bound: give {LEAST_PAIRS} or more.")
+    if options.against is None and any(kind.startswith(SUBMIT) for kind in options.kinds or ()):
+        parser.error("submitN needs --against.")
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    if options.against is not None:
+        with tempfile.TemporaryDirectory() as scratch:
+            good = compare(options.kinds or list(PAIRS), options.pairs, options.against, Path(scratch), write)
+        sys.exit(not good)
+    against_xargs(options.kinds or ["one", "bag1000", "layers", "chain", "bag10000"], options.repeat, options.sync)
+
+
+def against_xargs(kinds: list[str], repeat: int, sync: str) -> None:
     headway = str(Path(sys.executable).parent / "headway")
-    print(f"median (least–most) of {options.repeat} runs\n")
+    print(f"median (least–most) of {repeat} runs\n")
     print("| workflow | headway wall s | / xargs | CPU ms a job | peak MB | make / xargs |")
     print("|---|---|---|---|---|---|")
     # Stores are not deleted between repetitions: creating files after a mass deletion is slow on ext4.
     with tempfile.TemporaryDirectory() as scratch:
-        for kind in options.kinds:
+        for kind in kinds:
             folder = Path(scratch) / kind
             folder.mkdir()
             jobs = write(folder, kind)
-            width = "-P1" if kind == "chain" else "-P2"
-            if kind == options.kinds[0]:
+            width = "-P1" if kind.startswith("chain") else "-P2"
+            if kind == kinds[0]:
                 measure([headway, "run", "w.sh", "--store", "before"], folder)
             walls, ratios, cpus, peaks, makes = [], [], [], [], []
-            for turn in range(options.repeat):
+            for turn in range(repeat):
                 floor = measure(["sh", "-c", f"seq {jobs} | xargs {width} -n1 /bin/true"], folder)[0]
-                store = ["--store", f"store{turn}", "--sync", options.sync]
+                store = ["--store", f"store{turn}", "--sync", sync]
                 wall, cpu, peak = measure([headway, "run", "w.sh", "--slots", "2", *store], folder)
                 walls.append(wall)
                 ratios.append(wall / floor)

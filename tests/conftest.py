@@ -1,6 +1,36 @@
-"""Property tests here are about answers, not about how long one takes on a busy machine."""
+"""What holds for all tests: answers count, not how long one takes; no process stays; nohup changes nothing."""
 
+import signal
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
+
+from tests.infra import leftovers
+from tests.infra.leftovers import pytest_sessionfinish, pytest_terminal_summary, pytest_testnodedown
+
+__all__ = ["pytest_collection_modifyitems", "pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown"]
+
+HERE = Path(__file__).parent
+# The second part of scripts/test: whole systems, crashes, the papers' figures, compiled kernels, all small dags.
+SLOW = [
+    *("experiments", "htcondor", "papers", "sim", "policies/prio", "policies/test_installed_orders.py"),
+    *("live/test_crashes.py", "live/test_crashes_and_company.py", "cli/test_simulate.py"),
+    *("test_session.py", "contracts/test_crashes_on_postgres.py", "contracts/test_store_machine.py"),
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = [HERE / place for place in SLOW]
+    for item in items:
+        if any(item.path.is_relative_to(place) for place in places):
+            item.add_marker(pytest.mark.slow)
+
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+leftovers.mark()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Under nohup, or in the background of a script. Whom tests start would ignore SIGINT too, and a test that sends one
+    # would wait for ever. A handler is not inherited; this one goes on ignoring the signal here.
+    signal.signal(signal.SIGINT, lambda number, frame: None)

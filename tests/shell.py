@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+# Root may read and write everything; without these capabilities, permissions hold for it too.
+ORDINARY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
 
 
-def headway(*words: str, cwd: Path | None = None, program: str = "headway") -> subprocess.CompletedProcess[str]:
-    """Runs a command of this checkout; what it prints, and its exit code."""
+def headway(
+    *words: str, cwd: Path | None = None, program: str = "headway", ordinary: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command of this checkout, if need be as if by an ordinary user; what it prints, and its exit code."""
     module = "headway" if program == "headway" else f"headway.cli.{program}"
     return subprocess.run(
-        [sys.executable, "-m", module, *words],
+        [*(ORDINARY if ordinary else ()), sys.executable, "-m", module, *words],
         cwd=cwd,
         capture_output=True,
         text=True,

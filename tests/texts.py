@@ -12,6 +12,8 @@ from headway.model.errors import InputError
 class Texts:
     """A `formats.world.World` in memory."""
 
+    most_nodes = 1000
+
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = dict(files)
 

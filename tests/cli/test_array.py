@@ -111,3 +111,13 @@ def test_a_python_script_builds_an_array_from_an_open_file(tmp_path: Path) -> No
     )
     assert run(path)["done"] == 2
     assert sorted((tmp_path / "ledger").read_text().split()) == ["b", "c"]
+
+
+def test_a_shell_never_reads_a_line(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("$(touch pwned)\n'; touch pwned; '\n")
+    done = headway("run", "--array", "list", "--", "sh", "-c", "echo {}", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "a place such as {} cannot stand in the script of sh -c, which a shell reads. Pass it" in done.stderr
+    each(tmp_path, "--array", "list", "--", "# it's\necho {} >> out")
+    assert sorted((tmp_path / "out").read_text().splitlines()) == ["$(touch pwned)", "'; touch pwned; '"]
+    assert not (tmp_path / "pwned").exists()

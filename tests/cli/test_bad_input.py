@@ -66,12 +66,23 @@ def test_a_folder_is_no_file(tmp_path: Path, format: str) -> None:
     assert "directory" in refused(path)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
-    path = tmp_path / "x.dag"
+READERS = ["show", "show --json", "convert --to dot", "order", "run", "run --retries 1", "run --dry-run", "prio"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [(NAMES[format], ["show"]) for format in READABLE]
+    + [("x.dag", words.split()) for words in READERS]
+    + [("x.dag", ["simulate", "grid"]), ("list", ["run", "echo", "--array"])],
+)
+def test_a_file_that_may_not_be_read(tmp_path: Path, name: str, words: list[str]) -> None:
+    path = tmp_path / name
     path.write_text("JOB A a.sub\n")
     path.chmod(0)
-    assert "Permission" in refused(path)
+    done = headway(*words, str(path), cwd=tmp_path, ordinary=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{path}:1: cannot be read: Permission denied. Check the path.\n"
+    assert [left.name for left in tmp_path.iterdir()] == [name]
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
@@ -87,6 +98,7 @@ def test_a_broken_packed_file(tmp_path: Path, format: str) -> None:
     refused(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", READABLE)
 @pytest.mark.parametrize(
     "start", [b"", b'{"a": "', b"<a b='", b"JOB A a.sub\nPARENT ", b'mqsub -l "', b"[" * 1_000_000]

@@ -13,19 +13,18 @@ from pathlib import Path
 import pytest
 
 from tests.live.ledger import runner_of, until
+from tests.shell import ORDINARY
 
 FLOW = """\
 mqsub -l A -c 'echo hello; touch begun; until test -e go; do sleep 0.01; done'
 mqsub -deps A -l B -c 'echo bye'
 mqsub -l C -c false
 """
-# Root may write everywhere; without these, permissions hold for it too.
-_ORDINARY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
 
 
 def ordinary(*words: str, cwd: Path, said: str = "", module: str = "headway") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*_ORDINARY, sys.executable, "-m", module, *words],
+        [*ORDINARY, sys.executable, "-m", module, *words],
         cwd=cwd,
         input=said,
         capture_output=True,
@@ -103,7 +102,7 @@ def test_a_run_of_somebody_else_is_seen_as_it_goes_on(tmp_path: Path, home: Path
         done = ordinary(word, cwd=tmp_path)
         assert done.returncode == 1 and "another user's" in done.stderr
     follower = subprocess.Popen(
-        [*_ORDINARY, sys.executable, "-m", "headway", "logs", "-f", "B"],
+        [*ORDINARY, sys.executable, "-m", "headway", "logs", "-f", "B"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.infra.root import needs_root
+
 HERE = Path(__file__).parent
 SUBMIT = (
     "executable = /bin/true\ntransfer_executable = false\nshould_transfer_files = no\n"
@@ -75,6 +77,7 @@ def _begun(log: str) -> Iterator[tuple[str, int]]:
 @contextlib.contextmanager
 def pool() -> Iterator[Pool]:
     """A throw-away pool. Its programs are fetched and built once, into the user's cache; that takes a minute or two."""
+    needs_root("a pool has namespaces of its own, and its jobs run as their owner.")
     folder = Path(tempfile.mkdtemp(prefix="condor-"))
     try:
         up = subprocess.run([HERE / "condor-up", folder, "-c", "8"], capture_output=True, text=True, check=False)

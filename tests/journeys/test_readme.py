@@ -55,6 +55,7 @@ def test_every_example_can_be_shown(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_pip_install_gives_the_commands(tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     programs = tmp_path / "venv/bin"

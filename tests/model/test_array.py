@@ -8,13 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.model.array import Line, filled, filled_words, lines_of, names_of
+from headway.model.array import Line, command_of, lines_of, names_of
 from headway.model.errors import ModelError
 from headway.model.flatten import flatten
 from headway.model.workflow import Workflow
 
 _TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 _NASTY = st.one_of(_TEXT, st.text("'\"$`\\ ;&|(){}*?#~!", min_size=1, max_size=8))
+
+
+def filled(command: str, line: Line) -> str:
+    return command_of(command)(line)
+
+
+def filled_words(words: list[str], line: Line) -> str:
+    return command_of(words)(line)
 
 
 def said(command: str) -> str:
@@ -28,7 +36,8 @@ def said(command: str) -> str:
         ("echo {1} {2}", "echo dir/a b.tar.gz"),
         ("echo {#} {/} {.} {/.}", "echo 7 'a b.tar.gz' 'dir/a b.tar' 'a b.tar'"),
         ("echo", "echo 'dir/a b.tar.gz'"),
-        ("echo ${1} {x} {} {1,2}", "echo ${1} {x} 'dir/a b.tar.gz' {1,2}"),
+        ("echo {x} {} {1,2}", "echo {x} 'dir/a b.tar.gz' {1,2}"),
+        ("echo ${1} {}", "headway_1='dir/a b.tar.gz'; echo ${1} \"${headway_1}\""),
     ],
 )
 def test_places_stand_for_the_line_or_a_part_of_it(command: str, expected: str) -> None:

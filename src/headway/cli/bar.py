@@ -6,6 +6,8 @@ import sys
 import time
 from types import TracebackType
 
+from headway.cli.terminal import clear_line
+
 _PATIENCE = 2.0  # seconds
 _OFTEN = 0.1
 
@@ -29,7 +31,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            clear_line()
             sys.stderr.flush()
 
     def say(self, text: str) -> None:
@@ -50,5 +52,6 @@ class Bar:
             share = min(self._done / self._total, 1.0) if self._total else 1.0
             left = (now - self._begun) * (1 / share - 1) if share else 0.0
             bar = "━" * round(24 * share)
-            sys.stderr.write(f"\r\x1b[K{bar:<24} {100 * share:.0f}%, about {left:.0f} s left  {self.about}")
+            clear_line()
+            sys.stderr.write(f"{bar:<24} {100 * share:.0f}%, about {left:.0f} s left  {self.about}")
             sys.stderr.flush()

@@ -6,6 +6,7 @@ import click
 
 from headway.cli.answer import print_json
 from headway.cli.options import workflow_arguments
+from headway.cli.terminal import write_content
 from headway.formats.registry import FORMATS
 from headway.live.read import no_collection, read, render, write_whole
 from headway.model.flatten import flatten
@@ -21,7 +22,11 @@ from headway.model.flatten import flatten
     help="The format to write.",
 )
 @click.option(
-    "-o", "output", metavar="OUT", type=click.Path(), help="The file to write; without it, or for -, standard output."
+    "-o",
+    "output",
+    metavar="OUT",
+    type=click.Path(readable=False),
+    help="The file to write; without it, or for -, standard output.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON what was written and what was lost; needs -o.")
 def command(
@@ -49,7 +54,7 @@ def command(
         flatten(found)  # a cycle is an error here, before anything is written
         rendering = render(found, target)
     if output is None:  # as bytes, which click leaves alone: of text it takes escape sequences out
-        click.echo(rendering.text.encode("utf-8", "surrogateescape"), nl=False)
+        write_content(rendering.text.encode("utf-8", "surrogateescape"))
     else:
         write_whole(output, rendering.text)
     warnings = found.warnings + rendering.warnings

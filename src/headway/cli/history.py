@@ -28,7 +28,7 @@ _STEPS = {Step.MAIN: "main", Step.PRE: "pre", Step.POST: "post"}
 @click.option(
     "--gantt",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="Draw who ran when, and how many ran at once beside the minimal schedule, to FILE.svg, .png or .pdf.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from headway.cli.looking import looked_at
 from headway.cli.options import run_options
+from headway.cli.output import JobOutput
 from headway.cli.table import counted, exit_text
 from headway.cli.terminal import harmless
 from headway.model.errors import NotFoundError, UsageError, shown
@@ -62,7 +62,8 @@ def command(
     elif follow and number is None and step is None:
         from headway.live.logs import follow as followed
 
-        last = followed(home, database, run, place, _write, _talk)
+        with JobOutput() as out:
+            last = followed(home, database, run, place, out.write, _talk)
         if last is not None:
             _tell_end(database, run, place)
     else:
@@ -89,13 +90,14 @@ def _show(
             raise NotFoundError("there was no such attempt at it.", f"There were {told}.")
         _talk("it has not run yet.")
         return
-    if follow:
-        printed = follow_attempt(home, store, run, attempt, _write, _talk)
-    else:
-        output = Output.of(home, store, run, attempt)
-        output.pass_on(attempt.ended is not None, _write, _talk)
-        printed = output.printed
-        output.close()
+    with JobOutput() as out:
+        if follow:
+            printed = follow_attempt(home, store, run, attempt, out.write, _talk)
+        else:
+            output = Output.of(home, store, run, attempt)
+            output.pass_on(attempt.ended is not None, out.write, _talk)
+            printed = output.printed
+            output.close()
     if not printed:
         _talk(_nothing(attempt))
     last = attempts[-1]
@@ -125,11 +127,6 @@ def _tell_end(store: Store, run: Run, job: JobId) -> None:
     if last.ended is not None:
         end = last.outcome if last.outcome != "failed" else f"failed ({exit_text(last.exit_code)})"
         _talk(f"{end} after {counted(len(attempts), 'attempt')}.")
-
-
-def _write(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
 
 
 def _talk(text: str) -> None:

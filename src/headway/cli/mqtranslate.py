@@ -7,6 +7,7 @@ import sys
 from typing import NoReturn
 
 from headway.cli.ending import end_with
+from headway.cli.terminal import write_content
 from headway.formats.makefile.writer import render_calls
 from headway.live.read import read, write_whole
 from headway.model.flatten import flatten
@@ -41,7 +42,7 @@ def translate(makefile: str, goals: list[str], output: str | None) -> None:
     for warning in workflow.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if output is None:
-        sys.stdout.write(text)
+        write_content(text.encode("utf-8", "surrogateescape"))
     else:
         write_whole(output, text)
 

@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def workflow_arguments(function: Command) -> Command:
     """`W [ARGUMENTS]... [--format NAME]`."""
     function = click.argument("arguments", nargs=-1, type=click.UNPROCESSED)(function)
-    function = click.argument("workflow", metavar="W", type=click.Path())(function)
+    function = click.argument("workflow", metavar="W", type=click.Path(readable=False))(function)
     return click.option(
         "--format",
         "format_name",

@@ -11,6 +11,7 @@ import click
 from headway.cli.answer import print_json
 from headway.cli.options import order_option, workflow_arguments
 from headway.cli.table import counted
+from headway.cli.terminal import write_content
 from headway.live.read import no_collection, read, write_whole
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
@@ -38,7 +39,12 @@ class Ordered:
 @workflow_arguments
 @order_option("--by", default="auto", show_default=True, help="The order; auto takes what suits the workflow best.")
 @order_option("--compare", multiple=True, help="Another order to compare it with; may be given again.")
-@click.option("--plot", metavar="FILE", type=click.Path(), help="Draw the eligible jobs to an .svg, .png or .pdf file.")
+@click.option(
+    "--plot",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Draw the eligible jobs to an .svg, .png or .pdf file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(
     workflow: str,
@@ -81,7 +87,7 @@ def command(
             print_json(_answer(dag, plan, by_name, ordered, others, judged))
             return
         lines = "".join(f"{dag.names[node]}\n" for node in ordered.jobs)
-        click.echo(lines.encode("utf-8", "surrogateescape"), nl=False)
+        write_content(lines.encode("utf-8", "surrogateescape"))
         click.echo(_summary(plan, ordered, others, judged), err=True)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.answer import print_json
+from headway.cli.terminal import write_content
 from headway.model.errors import InputError, UsageError
 from headway.policies.what_next import ORDERS
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("prio", short_help="Write priorities into a DAGMan file.")
-@click.argument("path", metavar="FILE.dag", type=click.Path())
+@click.argument("path", metavar="FILE.dag", type=click.Path(readable=False))
 @click.option(
     "--style",
     type=click.Choice(["priority", "vars"]),
@@ -100,7 +101,7 @@ def _show_diff(found: Instrumented) -> None:
 
     for change in found.changes:
         for line in unified(change.path, change.before, change.after):
-            click.echo(line.encode("utf-8", "surrogateescape"), nl=False)
+            write_content(line.encode("utf-8", "surrogateescape"))
 
 
 def _said(found: Instrumented, undo: bool) -> str:

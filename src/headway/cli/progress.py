@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from headway.cli.terminal import clear_line, one_line
 from headway.live.run import Progress
 from headway.live.session import Outcome
 from headway.model.record import replace
@@ -32,7 +33,8 @@ class Display:
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        sys.stderr.write(f"{self._clear()}{text}\n")
+        self._clear()
+        sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
 
     def show(self, progress: Progress) -> None:
@@ -53,21 +55,23 @@ class Display:
         for failure in progress.failures:
             self._tell("failed" if failure["final"] else "failed, to be tried again", failure)
         if self._live:
-            sys.stderr.write(self._clear() + self._line(progress))
+            self._clear()
+            sys.stderr.write(self._line(progress))
             sys.stderr.flush()
 
     def _tell(self, what: str, failure: Mapping[str, Any]) -> None:
         self._told.add(failure["job"])
         why = failure["reason"] or f"exit code {failure['exit_code']}"
         log = f", log: {failure['log']}" if failure["log"] else ""
-        self.say(f"{what}: {failure['job']} ({why}){log}")
+        self.say(f"{what}: {one_line(failure['job'])} ({one_line(why)}){one_line(log)}")
 
     def follow(self, progress: Progress, done: int) -> None:
         """The same for somebody who came later: what is done is not what was done since."""
         self.show(replace(progress, done=done - self._before))
 
-    def _clear(self) -> str:
-        return "\r\x1b[K" if self._live else ""
+    def _clear(self) -> None:
+        if self._live:
+            clear_line()
 
     def _line(self, progress: Progress) -> str:
         done = self._before + progress.done
@@ -75,7 +79,7 @@ class Display:
         bar = "━" * round(24 * share)
         taken = time.monotonic() - self._begun
         left = f", about {taken / progress.done * (self._jobs - done):.0f} s left" if progress.done else ""
-        names = f": {', '.join(progress.names)}" if progress.names else ""
+        names = f": {one_line(', '.join(progress.names))}" if progress.names else ""
         line = f"{bar:<24} {done:,} of {self._jobs:,} done{left}, {progress.running} running{names}"
         from shutil import get_terminal_size  # a run that nobody watches does without
 

@@ -174,12 +174,12 @@ def _lines(name: str, read: Reading | None) -> Iterable[str]:
 
 def _add_array(group: Group, command: str, pairs: Iterable[tuple[str, str]], texts: Iterable[str]) -> None:
     """A subgroup of one job for each line."""
-    from headway.model.array import filled, filled_pair, lines_of, names_of
+    from headway.model.array import command_of, filled_pair, lines_of, names_of
 
-    lines = lines_of(texts)
+    lines, run = lines_of(texts), command_of(command)
     for name, line in zip(names_of(lines), lines, strict=True):
         own = [(key, filled_pair(key, value, line)) for key, value in pairs]
-        group.groups.add(Group(name, [attributes.from_pairs(filled(command, line), own)]))
+        group.groups.add(Group(name, [attributes.from_pairs(run(line), own)]))
 
 
 def _parent(workflow: Workflow, members: Members, call: Call, dep: tuple[str, ...]) -> int:

@@ -11,6 +11,10 @@ from headway.model.record import field, record
 class World(Protocol):
     """Every method raises InputError where the world says no: a missing file, a script that fails."""
 
+    @property
+    def most_nodes(self) -> int:
+        """How many nodes a workflow may have that multiplies when it is read."""
+
     def lines(self, path: str) -> Iterator[str]:
         """The lines of a text file with their ends, unpacked if it is .gz or .xz; bytes that are no UTF-8 survive."""
 

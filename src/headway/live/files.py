@@ -10,14 +10,24 @@ from pathlib import Path
 from typing import IO, cast
 
 from headway.live import streams
-from headway.model.errors import InputError
+from headway.model.errors import InputError, UsageError, shown
 
 HEAD = 65536  # bytes of a file that decide on its format
+MOST_NODES = "HEADWAY_MOST_NODES"  # of a DAG whose splices multiply
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 
 
 class Files:
     """Reads what it is asked for; what a reader may run is in modules of their own, imported when needed."""
+
+    @property
+    def most_nodes(self) -> int:
+        text = os.environ.get(MOST_NODES)
+        if text is None:
+            return 5_000_000
+        if not text.isascii() or not text.isdigit() or len(text) > 18:
+            raise UsageError(f"{MOST_NODES}={shown(text)} is no number of nodes.", "Give a number such as 20000000.")
+        return int(text)
 
     def lines(self, path: str) -> Iterator[str]:
         return _guarded(path, _opened(path))
@@ -99,7 +109,7 @@ def _opened(path: str) -> IO[bytes]:
     if magic.startswith((_GZIP, _XZ)):
         from headway.live.packed import unpacked
 
-        return unpacked(stream, magic.startswith(_GZIP))
+        return unpacked(path, stream, magic.startswith(_GZIP))
     return stream
 
 

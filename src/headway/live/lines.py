@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from headway.live import streams
 from headway.live.files import Files
-from headway.model.array import filled, filled_words, lines_of, names_of
+from headway.model.array import Line, command_of, lines_of, names_of
 from headway.model.errors import InputError, ModelError, UsageError
 from headway.model.job import Job, Setting
 from headway.model.workflow import Workflow, add_group
@@ -22,14 +22,14 @@ def array(path: str, words: Sequence[str]) -> Workflow:
     """
     if not any(word.strip() for word in words):
         raise UsageError("there is no command for the lines.", "Expected: headway run --array FILE -- COMMAND {}")
+    command = _command(words)
     name = streams.STDIN if path == "-" else path
     workflow = Workflow(os.path.basename(name), source=name, format=FORMAT)  # noqa: PTH119
     here = Setting(directory=os.getcwd())  # noqa: PTH109
     try:
         lines = lines_of(Files().lines(name))
         for called, line in zip(names_of(lines), lines, strict=True):
-            command = filled(words[0], line) if len(words) == 1 else filled_words(words, line)
-            add_group(workflow.groups, called, (), Job(command, setting=here))
+            add_group(workflow.groups, called, (), Job(command(line), setting=here))
     except ModelError as error:
         raise InputError(name, 1, error.what, error.fix) from None
     finally:
@@ -37,3 +37,10 @@ def array(path: str, words: Sequence[str]) -> Workflow:
     if not len(workflow.groups):
         raise InputError(name, 1, "there are no lines.", "Each line that is not empty is a job.")
     return workflow
+
+
+def _command(words: Sequence[str]) -> Callable[[Line], str]:
+    try:
+        return command_of(words[0] if len(words) == 1 else words)
+    except ModelError as error:
+        raise UsageError(f"--array: {error.what}", error.fix) from None

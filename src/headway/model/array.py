@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from headway.model.errors import ModelError, shown
 from headway.model.record import record
+from headway.model.template import PLACE, from_line, from_words
 
-_PLACE = re.compile(r"(?<!\$)\{(\d*|#|\.|/\.?)\}")  # ${1} is the shell's
 _LONGEST = 80  # characters of a name
 
 
@@ -73,59 +72,13 @@ def names_of(lines: Iterable[Line]) -> list[str]:
 
 def filled_word(word: str, line: Line) -> str:
     """A word with the line in its places, as it is."""
-    return _PLACE.sub(lambda place: line.part(place[1]), word)
+    return PLACE.sub(lambda place: line.part(place[1]), word)
 
 
-def filled_words(words: Iterable[str], line: Line) -> str:
-    """A command line from a program and its arguments: what is in the line is never read by the shell."""
-    given = [str(word) for word in words]
-    if not any(map(_PLACE.search, given)):
-        given.append("{}")
-    return shlex.join([filled_word(word, line) for word in given])
-
-
-def filled(command: str, line: Line) -> str:
-    """A line for sh with the line of the list in its places, each quoted as it must be where it stands."""
-    if not _PLACE.search(command):
-        return f"{command} {shlex.quote(line.text)}"
-    return "".join(piece if quote is None else quote(line.part(piece)) for piece, quote in _pieces(command))
-
-
-def _pieces(command: str) -> Iterator[tuple[str, Callable[[str], str] | None]]:
-    """Literal text with None, and places with the way to quote what they stand for."""
-    within = [""]  # the quotes and brackets that are open
-    at = 0
-    while at < len(command):
-        character, top = command[at], within[-1]
-        place = _PLACE.match(command, at)
-        if place:
-            yield place[1], _QUOTES.get(top, shlex.quote)
-            at = place.end()
-            continue
-        taken = 1
-        if top == "'":
-            if character == "'":
-                within.pop()
-        elif character == "\\":
-            taken = 2
-        elif character == '"':
-            within.pop() if top == '"' else within.append('"')
-        elif top == '"':
-            if command.startswith("$(", at):
-                within.append("(")
-                taken = 2
-        elif character in "'(":
-            within.append(character)
-        elif character == ")" and top == "(":
-            within.pop()
-        yield command[at : at + taken], None
-        at += taken
-
-
-_QUOTES: dict[str, Callable[[str], str]] = {
-    "'": lambda text: text.replace("'", "'\\''"),
-    '"': lambda text: re.sub(r'([\\"$`])', r"\\\1", text),
-}
+def command_of(command: str | Iterable[object]) -> Callable[[Line], str]:
+    """What to run for a line: a line for sh, or a program and its arguments, with the line in its places."""
+    template = from_line(command) if isinstance(command, str) else from_words([str(word) for word in command])
+    return lambda line: template(line.part)
 
 
 def filled_option(key: str, value: object, line: Line) -> object:

@@ -255,13 +255,12 @@ def add_array(
     options: Mapping[str, object],
 ) -> Group:
     """Adds a group of one subgroup and job for each line; see `model.array` for what a command may hold."""
-    from headway.model.array import filled, filled_option, filled_words, lines_of, names_of
+    from headway.model.array import command_of, filled_option, lines_of, names_of
 
-    found = lines_of(lines)
+    found, run = lines_of(lines), command_of(command)
     jobs = []
     for line in found:
-        own = filled(command, line) if isinstance(command, str) else filled_words(map(str, command), line)
-        jobs.append(new_job(own, {key: filled_option(key, value, line) for key, value in options.items()}))
+        jobs.append(new_job(run(line), {key: filled_option(key, value, line) for key, value in options.items()}))
     group = add_group(members, name, after)
     for job_name, job in zip(names_of(found), jobs, strict=True):
         add_group(group.groups, job_name, (), job)

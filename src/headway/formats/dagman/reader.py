@@ -16,6 +16,7 @@ from headway.formats.dagman.modifiers import MODIFIERS
 from headway.formats.dagman.node_lines import check_name, description_line, node, node_line, opens
 from headway.formats.dagman.nodes import Dag, UnknownNameError
 from headway.formats.dagman.settings import SETTINGS
+from headway.formats.dagman.size import MOST_FILES, Sizes
 from headway.formats.dagman.submit_files import missing_files
 from headway.formats.dagman.words import FIRST, KEYWORDS, NODES, Lines, WordError, canonical, tokens, unquoted
 from headway.formats.world import World
@@ -27,7 +28,6 @@ _RESCUE = re.compile(r"(.+)\.rescue\d+$")
 _WORD_OF = {word: word for word in KEYWORDS}  # spellings met so far, and what they mean
 # Commands that see the whole line: what is quoted there is not for the tokens.
 _WHOLE_LINE = frozenset(("VARS", "SCRIPT", "SET_JOB_ATTR", "ENV"))
-_MOST_FILES = 100_000  # splices and includes that a DAG may take in, so that ten in ten in ten come to an end
 _WITH_BLOCK = frozenset(NODES) - {"SUBDAG"} | {"SUBMIT_DESCRIPTION"}
 
 
@@ -101,6 +101,7 @@ class _Reader:
         self.files = 0  # read so far
         self.prefix = ""  # of the nodes of the splice being read
         self.scopes: list[Scope] = []
+        self.is_sized = False  # whether it is known how large the DAG becomes
 
     def whole(self, path: str, dag: Dag) -> None:
         """Reads a DAG: a file, what it includes, and then the pins it connects."""
@@ -212,6 +213,9 @@ class _Reader:
             raise WordError(f"{shown(name)} is already defined.", "Give the splice another name.")
         outer, inside = (self.inside, self.prefix), posixpath.join(self.inside, directory or "")
         file = self._file(unquoted(words[2]), inside, "splice")
+        if not self.is_sized:
+            self.is_sized = True
+            Sizes(self.world, self._place).check(self.open[0])
         inner = Dag(is_splice=True, texts=dag.texts)
         self.inside, self.prefix = inside, f"{self.prefix}{name}+"
         self.whole(file, inner)
@@ -220,15 +224,18 @@ class _Reader:
 
     def _file(self, path: str, inside: str, what: str) -> str:
         """Where a file that is named here lies: beside the DAG, or else where Headway was called, as DAGMan has it."""
-        if self.files > _MOST_FILES:
-            raise WordError(f"over {_MOST_FILES} files are taken in.", "Do splices or includes multiply?")
-        for start in (self.base, ""):
-            place = posixpath.join(start, inside, path)
-            if self.world.exists(place):
-                if posixpath.normpath(place) in self.open:
-                    raise WordError(f"{what} {shown(path)} takes itself in.", "Files may not go round in circles.")
-                return place
-        raise WordError(f"{what} file {shown(path)} is not there.", "Check its name and directory.")
+        if self.files > MOST_FILES:
+            raise WordError(f"over {MOST_FILES:,} files are taken in.", "Do splices or includes multiply?")
+        place = self._place(path, inside)
+        if place is None:
+            raise WordError(f"{what} file {shown(path)} is not there.", "Check its name and directory.")
+        if posixpath.normpath(place) in self.open:
+            raise WordError(f"{what} {shown(path)} takes itself in.", "Files may not go round in circles.")
+        return place
+
+    def _place(self, path: str, inside: str) -> str | None:
+        places = (posixpath.join(start, inside, path) for start in (self.base, ""))
+        return next(filter(self.world.exists, places), None)
 
 
 def _keyword(word: str) -> str:

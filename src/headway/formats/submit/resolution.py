@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+import re
 import shlex
 from collections.abc import Sequence
 from typing import TypeVar
 
 from headway.formats.flat import name_of
-from headway.formats.submit.description import Description, parse_description
+from headway.formats.submit.description import Description, Queue, parse_description
 from headway.formats.submit.job import with_rules
 from headway.formats.submit.process import has_queue, mentions, processes
 from headway.formats.world import World
@@ -18,6 +19,7 @@ from headway.model.record import replace
 from headway.model.workflow import Group, Members, Workflow
 
 Shared = TypeVar("Shared", Resources, Setting, Rules)
+_NUMBER = re.compile(r"[0-9]{1,9}")
 NOTHING = ":"  # the command of a node that does nothing
 
 
@@ -168,8 +170,24 @@ class Resolution:
         inline = job.description in self.source.descriptions
         key = (job.description, None if inline else directory)
         if key not in self.read:
-            self.read[key] = self.inline(job.description) if inline else self.file(job.description, directory)
+            found = self.inline(job.description) if inline else self.file(job.description, directory)
+            self.read[key] = found
+            if found is not None:
+                self.check_size(found, job.description)
         return self.read[key]
+
+    def check_size(self, description: Description, name: str) -> None:
+        """Refuses a description before any process is made, if its nodes queue too many by what it plainly says."""
+        queues = [command for command in description.commands if isinstance(command, Queue)]
+        each = sum(int(command.text) for command in queues if _NUMBER.fullmatch(command.text.strip()))
+        if each < 2:
+            return
+        nodes = sum(job.description == name for _, group in self.source.walk() for job in group.jobs)
+        most = self.world.most_nodes
+        if each * nodes > most:
+            what = f"{nodes:,} nodes queue {each:,} processes each: {each * nodes:,}, and the limit is {most:,}."
+            fix = "Queue fewer. If that is meant, set HEADWAY_MOST_NODES to a higher number."
+            raise InputError(description.path, queues[0].line, what, fix)
 
     def inline(self, name: str) -> Description:
         path = f"{self.source.source or self.source.name} ({name.strip('{}')})"

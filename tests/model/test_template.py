@@ -1,0 +1,137 @@
+"""No shell reads the text of a line: wherever its place is, it arrives as it is, or the place is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.model.array import Line, command_of
+from headway.model.errors import ModelError
+
+HOSTILE = [
+    "$(touch pwned)",
+    "`touch pwned`",
+    "'; touch pwned; '",
+    '"; touch pwned; "',
+    "; touch pwned #",
+    "') touch pwned;; x) ('",
+    "x[$(touch pwned)]",
+    "\\'; touch pwned; \\'",
+    "} ; touch pwned; {",
+    "|touch pwned",
+]
+
+
+def done(command: str) -> tuple[str, bool]:
+    """What a command prints, and whether it did what only the text of a line says."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run(
+            ["sh", "-c", command],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
+        return run.stdout, bool(list(Path(folder).iterdir()))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize(
+    "template",
+    [
+        "echo {}",
+        "printf '%s\\n' {} # it's the \"first\"",
+        "# it's a comment\nprintf '%s\\n' {}",
+        "# it's a comment\nprintf '%s\\n' '{}'",
+        "x={}\nprintf '%s\\n' \"$x\"",
+        "printf '%s\\n' \"$(printf %s {})\"",
+        "printf '%s\\n' \"$(printf %s '{}')\"",
+        "case {} in (a) ;; *) printf '%s\\n' \"{}\";; esac",
+        "(printf '%s\\n' {})",
+        "f() { printf '%s\\n' \"$1\"; }; f {}",
+        "set -- a b; printf '%s\\n' {}",
+        'sh -c \'printf "%s\\n" "$1"\' sh {}',
+        "printf '%s\\n' {} | cat",
+    ],
+)
+def test_what_is_in_a_line_arrives_as_it_is(template: str, text: str) -> None:
+    said, pwned = done(command_of(template)(Line(text, 1)))
+    assert not pwned
+    assert said == f"{text}\n" or (template == "echo {}" and said)  # echo may heed backslashes
+
+
+@pytest.mark.parametrize(
+    ("template", "where"),
+    [
+        ("cat <<EOF\n{}\nEOF", "inside a here-document"),
+        ("cat <<'EOF'\n{}\nEOF", "inside a here-document"),
+        ("sh <<-E\\OF | cat\n\techo {}\n\tEOF\necho", "inside a here-document"),
+        ("cat <<A <<B\na\nA\n{}\nB", "inside a here-document"),
+        ("echo `echo {}`", "inside backquotes"),
+        ('echo "`echo {}`"', "inside backquotes"),
+        ("echo $(( {} + 1 ))", "inside $(( ))"),
+        ('echo "$(( x + {} ))"', "inside $(( ))"),
+        ("echo ${x:-{}}", "inside ${ }"),
+        ("echo $(case a in a) echo {};; esac)", "after case inside $( )"),
+        ('echo "$(case a in a) echo "{}";; esac)"', "after case inside $( )"),
+        ("sh -c 'echo {}'", "in the script of sh -c"),
+        ('sh -c "echo {}"', "in the script of sh -c"),
+        ("/bin/bash -e -c {}", "in the script of bash -c"),
+        ("timeout 5 sh -ec 'echo {}'", "in the script of sh -c"),
+        ('s"h" -c "$(echo {})"', "in the script of sh -c"),
+        ("find . -exec sh -c 'echo {}' ';'", "in the script of sh -c"),
+        ("flock file -c 'echo {}'", "in the script of flock -c"),
+        ("su user --command='echo {}'", "in the script of su -c"),
+        ("eval echo {}", "after eval"),
+        ("x=1 command eval 'echo {}'", "after eval"),
+        ('if true; then eval "$(echo {})"; fi', "after eval"),
+        ("trap 'echo {}' EXIT", "after trap"),
+        ("ssh host cat {}", "after ssh"),
+        ("echo a # {}", "in a comment"),
+    ],
+)
+def test_a_place_where_a_shell_would_read_the_text_is_refused_by_name(template: str, where: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        command_of(template)
+    assert f"cannot stand {where}, " in refused.value.what and refused.value.fix
+
+
+def test_a_program_and_its_arguments_are_no_way_round() -> None:
+    with pytest.raises(ModelError, match="in the script of sh -c"):
+        command_of(["sh", "-c", "echo {}"])
+    with pytest.raises(ModelError, match="after eval"):
+        command_of(["eval", "echo {}"])
+    assert command_of(["sh", "-c", 'echo "$1"', "sh", "{}"])(Line("a b", 1)) == "sh -c 'echo \"$1\"' sh 'a b'"
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["gzip -c {}", "tar -czf 'a b/{}' .", "cp . {}", "grep eval {}", "bash run.sh -c {}", "git -c a=b log {}"],
+)
+def test_what_only_looks_like_a_script_is_not_refused(template: str) -> None:
+    assert "x y" in command_of(template)(Line("x y", 1))
+
+
+_SIGNS = ["{}", "{1}", " ", "'", '"', "`", "$(", "$((", "))", "(", ")", "${x:-", "}", "#", "\\", "\n", ";", "|", "&& "]
+_WORDS = ["case x in x)", ";; esac", "<<E", "\nE\n", "sh -c ", "eval ", "if true; then ", "fi", "x=", "{ ", "; }", "E"]
+_COMMANDS = ["echo ", "cat"]
+
+
+@settings(max_examples=400)
+@given(
+    st.lists(st.sampled_from(_SIGNS + _WORDS + _COMMANDS), min_size=1, max_size=9).map("".join),
+    st.sampled_from(HOSTILE),
+)
+def test_no_template_makes_a_shell_read_a_line(template: str, text: str) -> None:
+    try:
+        command = command_of(template)(Line(text, 1))
+    except ModelError:
+        return
+    assert not done(command)[1], command
