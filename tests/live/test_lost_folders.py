@@ -153,7 +153,7 @@ def test_a_lock_that_is_deleted_does_not_let_a_second_runner_end_the_jobs_of_the
 
 
 def test_a_runner_that_was_killed_leaves_no_lock_on_the_folder(tmp_path: Path) -> None:
-    site = project(tmp_path, "mqsub -l A -c 'touch begun; test -e go || sleep 600'")
+    site = project(tmp_path, "mqsub -l A -c 'touch begun; until test -e go; do sleep 0.02; done'")
     first = site.start()
     until((site.folder / "begun").exists)
     os.kill(site.runner(), signal.SIGKILL)

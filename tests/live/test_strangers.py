@@ -30,6 +30,7 @@ def flow(folder: Path, *lines: str) -> Path:
 
 def give_away(folder: Path) -> None:
     """All of a folder is another user's from now on."""
+    until(lambda: not (folder / "runner.sock").exists())  # a runner that has nothing to do has left
     for path in (folder, *folder.rglob("*")):
         os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
 
