@@ -190,8 +190,9 @@ def test_a_copied_folder_leaves_the_jobs_of_the_original_alone(tmp_path: Path) -
     for name in ("store.db", "store.db-wal", "spool", "roster"):
         (tmp_path / "two/.headway" / name).write_bytes((site.home / name).read_bytes())
     copy = Site(tmp_path / "two")
-    copy.workflow.write_text("mqsub -l B -c true\n")
-    copy.finish()
+    copy.workflow.write_text(site.workflow.read_text())
+    (tmp_path / "two/go").touch()
+    copy.finish()  # it goes on with its own copy of the store, in which nobody runs the job
     assert is_alive(int((site.folder / "pid").read_text()))
     (site.folder / "go").touch()
     process.communicate()

@@ -178,7 +178,8 @@ class Jobs:
     def settled(self, ended: Ended) -> Finish:
         """How a job ended, once its output is in its place and what it left half-written is gone."""
         job = ended.job
-        if ended.status is None:
+        # A run inside a job may have lost its runner just when it came to it: that is no failure of the job.
+        if ended.status is None or (ended.status and job.is_adopted and job.is_nested and not job.reason):
             return self._unknown(ended)
         code: int | None = os.waitstatus_to_exitcode(ended.status)
         if job.halted and code and not job.reason:
