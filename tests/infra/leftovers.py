@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 MARK = "HEADWAY_TESTS"  # in the environment of all that this process starts
+OWN = b"multiprocessing.resource_tracker"  # Python's own helper, which ends with the process that uses it
 PATIENCE = float(os.environ.get("HEADWAY_TESTS_PATIENCE", "10"))  # seconds: a runner that nobody needs ends by itself
 
 _left: list[str] = []
@@ -29,7 +30,7 @@ def started() -> Iterator[tuple[int, str]]:
         try:
             if int(folder.name) != os.getpid() and wanted in (folder / "environ").read_bytes().split(b"\0"):
                 words = (folder / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
-                if words:
+                if words and OWN not in words:
                     yield int(folder.name), words.decode(errors="replace")
         except OSError:
             continue  # it has just ended, or is another user's
