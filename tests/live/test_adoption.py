@@ -190,7 +190,8 @@ def test_a_job_that_left_something_in_its_process_group_leaves_nothing_though_no
 
 
 def test_the_keeper_goes_when_its_runner_has_gone(tmp_path: Path) -> None:
-    site = site_of(tmp_path, f"mqsub -l A -c 'setsid -f sleep 1000; touch begun; {HOLD}'")
+    daemon = 'setsid -f sh -c "echo \\$\\$ > daemon; exec sleep 1000"'
+    site = site_of(tmp_path, f"mqsub -l A -c '{daemon}; touch begun; {HOLD}'")
     process = site.start()
     until((tmp_path / "begun").exists)
     keeper = keeper_of(site.runner())
@@ -198,6 +199,7 @@ def test_the_keeper_goes_when_its_runner_has_gone(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     ended(process)
     until(lambda: not is_alive(keeper))
+    kill(int((tmp_path / "daemon").read_text()))
 
 
 def test_a_keeper_of_dead_jobs_goes_too(tmp_path: Path) -> None:
