@@ -127,7 +127,12 @@ _RUNTIME: list[tuple[str, str, str, str]] = [
     (rf'can only concatenate list \(not "(?:{_LAZY})"', "", "a list that is none now", "list(...) of it"),
     (r"'\w*(?:generator|iterator)' object has no attribute 'next'", "", ".next()", "next(...)"),
     (r"sort\(\) takes no positional arguments", "", "sort(compare)", "sort(key=...)"),
-    (r"'cmp' is an invalid keyword argument", "", "sort(cmp=...)", "sort(key=functools.cmp_to_key(...))"),
+    (
+        r"'cmp' is an invalid keyword argument|unexpected keyword argument 'cmp'",  # until Python 3.12, and since
+        "",
+        "sort(cmp=...)",
+        "sort(key=functools.cmp_to_key(...))",
+    ),
     (r"'str' object has no attribute 'decode'", "", "decode() of text", "the text itself"),
     (r"exceptions must derive from BaseException", r"raise\s+['\"]", "raise of a text", "raise Exception(message)"),
 ]
