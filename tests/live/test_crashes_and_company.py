@@ -206,14 +206,21 @@ def test_what_the_starter_had_open_is_not_kept_open(tmp_path: Path) -> None:
 # --- no room, no right ----------------------------------------------------------------------------------------------
 
 
-def test_a_full_disk_loses_no_end(tmp_path: Path) -> None:
-    site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}; touch over'", "mqsub -deps A -l B -c 'touch b'")
+def on_a_full_disk(site: Site) -> tuple[subprocess.Popen[str], int]:
+    """A run whose job A has ended when there was no room to record it; and its runner."""
     process = site.start()
-    until((tmp_path / "begun").exists)
+    until((site.folder / "begun").exists)
     runner = site.runner()
     resource.prlimit(runner, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-    (tmp_path / "go").touch()
+    (site.folder / "go").touch()
     assert process.stderr is not None and "waiting: " in process.stderr.readline()
+    return process, runner
+
+
+def test_a_full_disk_loses_no_end(tmp_path: Path) -> None:
+    site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}; touch over'", "mqsub -deps A -l B -c 'touch b'")
+    process, runner = on_a_full_disk(site)
+    assert process.stderr is not None
     assert (tmp_path / "over").exists() and not (tmp_path / "b").exists()
     resource.prlimit(runner, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     assert "going on" in process.stderr.readline()

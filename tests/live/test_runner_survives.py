@@ -13,17 +13,12 @@ import pytest
 from headway.live.placeholder.spool import Spool
 from headway.model.messages import Finish, LeaseId
 from tests.live.ledger import Site, kill, until
-from tests.live.test_crashes_and_company import HOLD, ended, runs, site_of
+from tests.live.test_crashes_and_company import HOLD, ended, on_a_full_disk, runs, site_of
 
 
 def test_a_runner_that_is_killed_before_there_was_room_loses_no_end(tmp_path: Path) -> None:
     site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}; echo A >> over'", "mqsub -deps A -l B -c 'touch b'")
-    process = site.start()
-    until((tmp_path / "begun").exists)
-    runner = site.runner()
-    resource.prlimit(runner, resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
-    (tmp_path / "go").touch()
-    assert process.stderr is not None and "waiting: " in process.stderr.readline()
+    process, runner = on_a_full_disk(site)
     kill(runner)
     ended(process, 1)
     site.finish()

@@ -70,7 +70,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 @click.option(
     "--share",
     type=click.Choice(["private", "group", "all"]),
-    help="Who else may look at the store and the logs; without it nobody, or whoever might before.",
+    help="Who else may read the store and the logs. Default: private for a new store, unchanged for an existing one.",
 )
 @click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")

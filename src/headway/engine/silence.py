@@ -1,7 +1,7 @@
 """When a placeholder counts as lost: it was silent for longer than it promised, and had the time to speak.
 
 After an outage of the store everybody was silent. So only a placeholder that has been in touch without a gap for a
-while may judge others: whoever lives has spoken meanwhile.
+while may judge others: every living placeholder has sent a heartbeat by then.
 """
 
 from __future__ import annotations

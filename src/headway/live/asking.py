@@ -79,7 +79,7 @@ def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | Non
     if said is None:
         return None
     clients = said["clients"]
-    undecided = clients.count(0) > 1  # whoever asks is one as well
+    undecided = clients.count(0) > 1  # the client that asks is counted too
     ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
     return Said(said["output"], frozenset(clients) - {0}, undecided, ahead, begun)
 

@@ -39,7 +39,7 @@ class Door:
 
 
 def knock(folder: int) -> socket.socket | None:
-    """A line to whoever listens in a folder; None if nobody does. No link is followed."""
+    """Connects to the runner's socket in a folder; None if no process listens. No link is followed."""
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if stat.S_ISSOCK(os.stat(DOOR, dir_fd=folder, follow_symlinks=False).st_mode):

@@ -183,7 +183,8 @@ class Home:
     def locked(self) -> Lock | None:
         """The runner's lock, held until its holder dies; None if another runner has it.
 
-        The folder itself is locked as well: a file can be deleted while its lock is held, and would be made anew.
+        The folder itself is locked too: a lock file can be deleted while it is locked, and another runner would create
+        a new one.
         """
         folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         found = os.fstat(folder)

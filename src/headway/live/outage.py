@@ -1,4 +1,4 @@
-"""Waits until a store that cannot be reached is there again: nothing is lost meanwhile, so nobody has to give up."""
+"""Waits until an unreachable store answers again. Nothing is lost meanwhile, so no client has to give up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AGAIN = 1.0  # seconds
 
 
 def waited_out(work: Callable[[], T], tell: Callable[[str], None]) -> T:
-    """What the work returns once the store answers. It must be work that may be begun anew."""
+    """Repeats the work until the store answers, and returns its result. The work must be safe to repeat."""
     told = False
     while True:
         try:

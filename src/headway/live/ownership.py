@@ -1,6 +1,6 @@
 """Folders and files that only their user can change, opened without following a link.
 
-In a folder where others may write, such as /tmp, whoever comes first can lay a trap: a store full of their commands, a
+In a folder where others may write, such as /tmp, another user can prepare a trap: a store full of their commands, a
 link to a file that would be emptied, a socket that listens. So whatever is written to, or talked to, is looked at
 through a handle first.
 """
@@ -85,7 +85,7 @@ def is_own(path: str | Path) -> bool:
 
 
 def read_in(folder: str | Path, *names: str) -> int:
-    """A handle to read a file some folders further down, whoever owns it; no link is followed on the way."""
+    """Opens a file some folders further down for reading, also one of another user; follows no link on the way."""
     at = os.open(folder, _FOLDER)
     try:
         for name in names[:-1]:

@@ -1,7 +1,7 @@
 """Jobs of a runner that died go on under the next one. They are not its children, and yet it learns how they end.
 
 Their keeper waits for them and notes their ends in the roster. If the keeper has died as well, Linux 6.15 or later
-tells whoever has a handle of a process (a pidfd) how that process ended. If neither can tell, the end is unknown, and
+tells a process that holds a pidfd of another how that one ended. If neither can tell, the end is unknown, and
 the job runs again.
 """
 
@@ -24,7 +24,7 @@ from headway.model.record import replace
 
 _MOMENT = 0.001  # seconds
 _SOON = 20  # moments until what a runner left when it died has come to its keeper
-_LATEST = 2000  # moments after which an end that nobody has noted is not known
+_LATEST = 2000  # moments to wait for the keeper's note; after that the end is unknown
 _GET_INFO = 0xC040FF0B  # ioctl(2) of a pidfd, for a struct of 64 bytes
 _WITH_EXIT = 1 << 3
 _MASK, _EXIT_CODE = struct.Struct("=Q56x"), struct.Struct("=60xi")
@@ -97,7 +97,7 @@ def _exit_of(handle: int) -> Over | None:
     if not _tells_exits():
         return None
     at = time.time()
-    for _ in range(_LATEST):  # until whoever is its parent now has waited for it
+    for _ in range(_LATEST):  # until its present parent has reaped it
         asked = bytearray(_MASK.pack(_WITH_EXIT))
         try:
             fcntl.ioctl(handle, _GET_INFO, asked)

@@ -53,7 +53,7 @@ class Desk:
         return True
 
     def dismiss(self, error: HeadwayError) -> None:
-        """Tells everybody, and whoever still comes, why nothing is done for them any more."""
+        """Tells all clients, and those that still connect, why no more jobs are started."""
         self._farewell = error
         self._door.hide()
         for client in self.clients.values():

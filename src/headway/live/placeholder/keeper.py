@@ -64,7 +64,7 @@ class Keeper:
         if status:
             self._see_jobs_to_their_end()
         if os.WIFSIGNALED(status):
-            os.kill(os.getpid(), signal.SIGKILL)  # whoever waits for us learns that the runner was killed
+            os.kill(os.getpid(), signal.SIGKILL)  # our parent learns that the runner was killed
         return os.waitstatus_to_exitcode(status)
 
     def _wait_for_runner(self) -> int:

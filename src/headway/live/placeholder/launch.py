@@ -64,7 +64,7 @@ class Launch:
                 self._home.verify()
 
     def forget_place(self) -> None:
-        """A job may have put another folder where we are: the next job that comes after it looks anew."""
+        """Forgets the current directory: a job may have replaced it, so the next one changes into it again."""
         self._place = ""
 
 

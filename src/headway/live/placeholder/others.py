@@ -9,10 +9,11 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headway.engine.silence import GAP
+from headway.live.clock import since_boot
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.running import TAKEN
-from headway.live.placeholder.supply import Supply, since_boot
+from headway.live.placeholder.supply import Supply
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, LeaseId, Seconds
 

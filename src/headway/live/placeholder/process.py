@@ -40,7 +40,7 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
 
 
 def _keep(*handles: int) -> None:
-    """Closes all others: what whoever started us had open is not ours to keep."""
+    """Closes all other handles, which were inherited from the process that started us."""
     least = 3
     for handle in sorted(handles):
         os.closerange(least, handle)

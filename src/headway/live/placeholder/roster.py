@@ -234,7 +234,7 @@ class Roster:
         self._free.append(place)
 
     def _grow(self) -> None:
-        """More places, which are after those there are: whoever has mapped the file sees the same as before."""
+        """Adds places at the end, so that a process that has mapped the file sees the same as before."""
         if self._size >= _HEAD + _MOST * SIZE:
             raise OSError(28, "No space left on device")
         before = self._size

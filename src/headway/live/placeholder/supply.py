@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
+from headway.live.clock import Clock, since_boot
 from headway.live.failpoint import here
 from headway.live.home import Home
-from headway.live.placeholder.clock import Clock
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.nesting import Nesting
@@ -233,11 +233,6 @@ class Supply:
                 print(f"headway: {trouble}", file=sys.stderr, flush=True)
         self.trouble = trouble
         self._again = time.monotonic() + min(AGAIN, self._beat)
-
-
-def since_boot() -> Seconds:
-    """A clock that nobody sets, and that goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def by_another_clock(finish: Finish, ahead: Seconds) -> Finish:

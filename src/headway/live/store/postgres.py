@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from headway.engine.progress import Changes, Key, Row
 from headway.engine.ready import Room
 from headway.engine.step import step
+from headway.live.clock import since_boot
 from headway.live.store import migration
 from headway.live.store.claims import Claims, Taken
 from headway.live.store.postgres_news import CHANNEL, Heard
 from headway.live.store.postgres_rows import Locked, MovedError, Rehearsal
-from headway.live.store.postgres_server import connected, explained, migrated, once, server_time, since_boot, user
+from headway.live.store.postgres_server import connected, explained, migrated, once, server_time, user
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
 from headway.live.store.words import kept

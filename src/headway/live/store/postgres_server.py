@@ -6,11 +6,11 @@ import contextlib
 import os
 import pwd
 import secrets
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headway.live.clock import since_boot
 from headway.live.store import migration
 from headway.live.store.shared import AlreadySubmittedError
 from headway.model.errors import HeadwayError, UnreachableError, not_installed
@@ -103,11 +103,6 @@ def server_time(db: psycopg.Connection[tuple[Any, ...]]) -> float:
         if after - before < _PROMPT:
             break
     return (float(row[0]) if row else 0.0) - (before + after) / 2
-
-
-def since_boot() -> float:
-    """Seconds; goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def user() -> str:

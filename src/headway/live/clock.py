@@ -1,10 +1,15 @@
-"""A clock for what waits until a certain time: it does not go back when somebody sets the computer's clock back."""
+"""Clocks that do not go back when the computer's clock is set back."""
 
 from __future__ import annotations
 
 import time
 
 _SMALL = 1.0  # seconds by which a clock may be corrected without being set
+
+
+def since_boot() -> float:
+    """Seconds since the computer was started, the time that it slept included."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class Clock:
@@ -15,7 +20,7 @@ class Clock:
         self._wall, self._up = self._read()
 
     def _read(self) -> tuple[float, float]:
-        return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
+        return time.time(), since_boot()
 
     def now(self) -> float:
         wall, up = self._read()
