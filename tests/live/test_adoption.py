@@ -199,6 +199,7 @@ def test_the_keeper_goes_when_its_runner_has_gone(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     ended(process)
     until(lambda: not is_alive(keeper))
+    until((tmp_path / "daemon").read_text)
     kill(int((tmp_path / "daemon").read_text()))
 
 

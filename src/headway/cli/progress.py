@@ -103,7 +103,8 @@ class Display:
             self.say("Run again with --retry, it tries again what failed.")
         if ended.skipped and not ended.failed:
             self.say("headway status shows what was not run, headway explain JOB tells why.")
-        if not self._before and not ended.skipped and limits.best >= _WORTH_TELLING:
+        # A run that took over jobs of an earlier one may be shorter than they were.
+        if not self._before and not ended.skipped and _WORTH_TELLING <= limits.best <= seconds:
             over = 100 * (seconds / limits.best - 1)
             self.say(
                 f"At best {limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on these slots:"

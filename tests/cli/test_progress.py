@@ -1,0 +1,24 @@
+"""The last lines of a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from headway.cli.progress import Display
+from headway.live.choice import Tally
+from headway.live.run import Bounds
+from headway.live.session import Outcome
+
+
+def last_words(seconds: float, capsys: pytest.CaptureFixture[str]) -> str:
+    bounds = Bounds(minimal=3.0, work=1.5, attempts=1)
+    Display(1, 0).end(Outcome(Tally(1, 0, 0, 0), seconds, bounds, [], None, None), slots=2)
+    return capsys.readouterr().err
+
+
+def test_a_run_is_compared_with_what_no_run_of_its_jobs_can_beat(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "At best 3.00 s" in last_words(3.3, capsys) and "10% over" in last_words(3.3, capsys)
+
+
+def test_a_run_that_took_over_a_job_is_not_said_to_beat_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "over" not in last_words(2.0, capsys)
