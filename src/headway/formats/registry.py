@@ -121,21 +121,21 @@ _ENDINGS = {
 }
 _MAKEFILES = {"makefile", "gnumakefile"}
 _PACKED = (".gz", ".xz")
-_RESCUE = re.compile(r"\.rescue\d+$")
-_DAGMAN_NODE = re.compile(
-    r"^\s*(?:(?:job|final|service|provisioner|subdag\s+external|splice)\s+\S+\s+\S|(?:weak\s+)?parent\s+\S.*\schild\s)",
-    re.IGNORECASE | re.MULTILINE,
+# Patterns with their flags in them: each is compiled when it is first used, for which a short run need not wait.
+_RESCUE = r"\.rescue\d+$"
+_DAGMAN_NODE = (
+    r"(?im)^\s*(?:(?:job|final|service|provisioner|subdag\s+external|splice)\s+\S+\s+\S"
+    r"|(?:weak\s+)?parent\s+\S.*\schild\s)"
 )
-_DAGMAN_WORD = re.compile(  # these also begin lines of other formats
-    r"^\s*(?:vars|script|include|retry|priority|category|maxjobs|config|submit-description)\s+\S",
-    re.IGNORECASE | re.MULTILINE,
+_DAGMAN_WORD = (  # these also begin lines of other formats
+    r"(?im)^\s*(?:vars|script|include|retry|priority|category|maxjobs|config|submit-description)\s+\S"
 )
-_MQSUB = re.compile(r"^[^#\n]*\bmqsub\b", re.MULTILINE)
-_SHELL = re.compile(r"#!.*sh\b")
-_QUEUE = re.compile(r"^\s*queue\b", re.IGNORECASE | re.MULTILINE)
-_RULE = re.compile(r"^[^\s#:=][^#:=\n]*::?(?:[^=]|$)", re.MULTILINE)
-_PYTHON = re.compile(r"^#!.*python|^\s*(?:from\s+\S+\s+)?import\s+\S|^\s*def\s+\w+\s*\(", re.MULTILINE)
-_DESCRIPTION = re.compile(r"^\s*(?:Levels\s*=|def\s+generateGroup\b)", re.MULTILINE)
+_MQSUB = r"(?m)^[^#\n]*\bmqsub\b"
+_SHELL = r"#!.*sh\b"
+_QUEUE = r"(?im)^\s*queue\b"
+_RULE = r"(?m)^[^\s#:=][^#:=\n]*::?(?:[^=]|$)"
+_PYTHON = r"(?m)^#!.*python|^\s*(?:from\s+\S+\s+)?import\s+\S|^\s*def\s+\w+\s*\("
+_DESCRIPTION = r"(?m)^\s*(?:Levels\s*=|def\s+generateGroup\b)"
 
 
 def unpacked_name(path: str) -> str:
@@ -150,11 +150,11 @@ def detect(path: str, head: str) -> Format:
         raise InputError(path, 1, "the file is empty.", "A workflow has at least one job.")
     name = posixpath.basename(unpacked_name(path))
     stem, ending = posixpath.splitext(name.lower())
-    if ending == ".py" or (_PYTHON.search(head) and ending not in _ENDINGS and not _MQSUB.search(head)):
-        return FORMATS["description" if _DESCRIPTION.search(head) else "python"]
+    if ending == ".py" or (ending not in _ENDINGS and re.search(_PYTHON, head) and not re.search(_MQSUB, head)):
+        return FORMATS["description" if re.search(_DESCRIPTION, head) else "python"]
     if ending in _ENDINGS:
         return FORMATS[_ENDINGS[ending]]
-    if _RESCUE.search(name):
+    if re.search(_RESCUE, name):
         return FORMATS["dagman"]
     if name.lower() in _MAKEFILES or stem in _MAKEFILES:
         return FORMATS["makefile"]
@@ -167,15 +167,15 @@ def _from_content(path: str, head: str) -> str:
         return "wfformat"
     if start.startswith("<"):
         return "dax"
-    if _MQSUB.search(head) and (_SHELL.match(start) or not re.search(r"^\t", head, re.MULTILINE)):
+    if re.search(_MQSUB, head) and (re.match(_SHELL, start) or not re.search(r"^\t", head, re.MULTILINE)):
         return "flat"
-    if _DAGMAN_NODE.search(head):
+    if re.search(_DAGMAN_NODE, head):
         return "dagman"
-    if _QUEUE.search(head) and "=" in head:
+    if re.search(_QUEUE, head) and "=" in head:
         return "submit"
-    if _RULE.search(head):
+    if re.search(_RULE, head):
         return "makefile"
-    if _DAGMAN_WORD.search(head):
+    if re.search(_DAGMAN_WORD, head):
         return "dagman"
     raise InputError(
         path, 1, "this is in no format that Headway knows.", f"Say which with --format: {names(reads=True)}."

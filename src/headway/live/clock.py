@@ -17,13 +17,10 @@ class Clock:
 
     def __init__(self) -> None:
         self._ahead = 0.0  # seconds that were taken back
-        self._wall, self._up = self._read()
-
-    def _read(self) -> tuple[float, float]:
-        return time.time(), since_boot()
+        self._wall, self._up = time.time(), since_boot()
 
     def now(self) -> float:
-        wall, up = self._read()
+        wall, up = time.time(), since_boot()
         back = self._wall + up - self._up - wall
         if back > _SMALL:
             self._ahead += back

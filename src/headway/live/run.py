@@ -125,8 +125,7 @@ def watched(home: Home, starter: Starter, patience: float = 20.0) -> Line:
     while (line := Line.to(home, deadline - time.monotonic())) is None:
         if time.monotonic() > deadline:
             raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
-        time.sleep(0.0005)
-        starter.see_to_it()
+        starter.see_to_it(deadline - time.monotonic())
     return line
 
 

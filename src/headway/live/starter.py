@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import time
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
+
+_PAUSE = 0.0005  # seconds until a runner is looked for again that is not the one we have started
 
 
 class Starter:
@@ -19,7 +22,14 @@ class Starter:
         self._fork()
 
     def _fork(self) -> None:
-        """A child that goes at once if there is a runner already. It imports what it needs while we import ours."""
+        """A child that goes at once if there is a runner already. It imports what it needs while we import ours.
+
+        The pipe between us is closed by the runner when it can be spoken to, or by its death.
+        """
+        self._ready, told = os.pipe()
+        while told < 3:  # the child gives these another meaning
+            told = os.dup(told)
+        self._is_coming = True
         self._child = os.fork()
         if self._child == 0:
             code = 1
@@ -27,17 +37,24 @@ class Starter:
                 os.setsid()  # before anything else: Ctrl-C is meant for our client
                 from headway.live.placeholder.keeper import keep
 
-                code = keep(self._home, self._become_runner)
+                code = keep(self._home.folder, told, lambda: self._become_runner(told))
             finally:
                 os._exit(code)
+        os.close(told)
 
-    def _become_runner(self) -> int:
+    def _become_runner(self, told: int) -> int:
         from headway.live.placeholder.process import become_runner
 
-        return become_runner(self._home, self._sync, self._server)
+        return become_runner(self._home, self._sync, self._server, told)
 
-    def see_to_it(self) -> None:
-        """The child that went because a runner was there, or because none was needed, gets a successor."""
+    def see_to_it(self, patience: float) -> None:
+        """Waits for the runner. A child that went because one was there, or none was needed, gets a successor."""
+        if self._is_coming:
+            self._is_coming = not select.select([self._ready], [], [], patience)[0]
+            if not self._is_coming:
+                os.close(self._ready)
+            return
+        time.sleep(_PAUSE)
         try:
             ended, status = os.waitpid(self._child, os.WNOHANG)
         except ChildProcessError:

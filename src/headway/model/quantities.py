@@ -7,8 +7,9 @@ import re
 
 _UNIT_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _UNIT_BYTES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_DURATION_PART = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([smhdw]?)", re.IGNORECASE)
-_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([kmgtp]?)i?b?\s*", re.IGNORECASE)
+# Compiled when first used: a short run waits for each, and most need none.
+_DURATION_PART = r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([smhdw]?)"
+_SIZE = r"\s*(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([kmgtp]?)i?b?\s*"
 
 
 def seconds(text: str) -> float:
@@ -16,7 +17,7 @@ def seconds(text: str) -> float:
     total, at = 0.0, 0
     stripped = text.rstrip()
     while at < len(stripped) or at == 0:
-        part = _DURATION_PART.match(stripped, at)
+        part = re.compile(_DURATION_PART, re.IGNORECASE).match(stripped, at)
         if part is None or (not part[2] and part.span() != (0, len(stripped))):  # a bare number stands alone
             raise ValueError('a duration such as "90", "30m" or "1h 30m"')
         total += float(part[1]) * _UNIT_SECONDS[part[2].lower()]
@@ -28,7 +29,7 @@ def seconds(text: str) -> float:
 
 def size(text: str) -> int:
     """`2048`, `2G`, `512 MiB` as bytes (powers of 1024); ValueError says what was expected."""
-    match = _SIZE.fullmatch(text)
+    match = re.fullmatch(_SIZE, text, re.IGNORECASE)
     if match is None:
         raise ValueError('a size such as "2048", "512M" or "2G"')
     value = float(match[1]) * 1024.0 ** _UNIT_BYTES[match[2].lower()]

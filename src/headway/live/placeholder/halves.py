@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.live.placeholder.aside import another_name
-
 if TYPE_CHECKING:
     from headway.live.spec import Spec
 
@@ -77,6 +75,8 @@ def keep_later(spec: Spec, directory: str, since: float, until: float = math.inf
 
 
 def _keep(path: str) -> str:
+    from headway.live.placeholder.aside import another_name
+
     kept = another_name(Path(path), "headway-kept")
     try:
         Path(path).rename(kept)

@@ -13,7 +13,6 @@ from itertools import islice
 
 from headway.live.failpoint import here
 from headway.live.home import Home
-from headway.live.placeholder.adoption import end_of, taken_over
 from headway.live.placeholder.halves import keep_changed, looks, remove_halves
 from headway.live.placeholder.launch import Launch, nested_command
 from headway.live.placeholder.orphans import MARK, Search, mark
@@ -137,6 +136,8 @@ class Jobs:
 
     def adopt(self, entry: Entry, lease: Lease, directory: str) -> Ended | None:
         """Goes on with an attempt of a runner that died; how it ended, if it has."""
+        from headway.live.placeholder.adoption import end_of, taken_over
+
         job, over = taken_over(self._roster, self.launch.outputs, entry, lease, directory)
         if over is None:
             try:
@@ -165,6 +166,8 @@ class Jobs:
         self.busy -= job.lease.cores
         self.memory -= job.lease.memory
         if job.is_adopted:
+            from headway.live.placeholder.adoption import end_of
+
             return ended_as(job, end_of(self._roster, job.place, handle))
         if not self.are_short:  # its status is noted before it is waited for: until then its keeper can learn it too
             self._roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -15,12 +14,10 @@ from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.running import TAKEN
 from headway.live.placeholder.supply import Supply
 from headway.model.errors import HeadwayError
-from headway.model.messages import PATIENCE, LeaseId, Seconds
+from headway.model.messages import LeaseId, Seconds
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
-
-SILENCE = "HEADWAY_SILENCE"  # seconds without a sign of life after which jobs may be given to others
 
 
 class Others:
@@ -31,7 +28,6 @@ class Others:
     ) -> None:
         self._store, self._supply, self._jobs, self._nesting, self._poll = store, supply, jobs, nesting, poll
         self._patience = patience
-        self.ending: set[LeaseId] = set()  # leases that are lost, whose jobs have not ended yet
         self.ear = -1  # the handle that can be read when the store has news
         self.keep_listening()
 
@@ -64,13 +60,6 @@ class Others:
     def lose(self, leases: Collection[LeaseId]) -> None:
         """Others have these leases now: their jobs here end before anything else begins."""
         self._supply.drop(leases)
-        self.ending |= {job.lease.id for job in self._jobs.running.values() if job.lease.id in leases}
+        self._supply.lost |= {job.lease.id for job in self._jobs.running.values() if job.lease.id in leases}
         self._jobs.end(leases, TAKEN)
         self._nesting.stop_inside(leases)
-
-
-def patience() -> Seconds:
-    """How long this placeholder may be silent before its jobs are given to others."""
-    with contextlib.suppress(ValueError):
-        return min(max(float(os.environ.get(SILENCE, PATIENCE)), 0.1), 86400.0)
-    return PATIENCE

@@ -56,7 +56,7 @@ class Outputs:
     def clear(self) -> None:
         """What a dead runner left, and no job writes to any more, is kept in `lost`."""
         lost = self._lost
-        for left in sorted(self._folder.glob("*")):
+        for left in sorted(self._folder.iterdir()) if self._folder.exists() else ():
             if left.name in self._kept:
                 continue
             with contextlib.suppress(OSError):

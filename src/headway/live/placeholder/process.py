@@ -12,8 +12,11 @@ from headway.live.store import working
 from headway.model.errors import HeadwayError
 
 
-def become_runner(home: Home, sync: str, server: str | None = None) -> int:
-    """Makes this process, a fresh child in a session of its own, the runner; its exit code when its life is over."""
+def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
+    """Makes this process, a fresh child in a session of its own, the runner; its exit code when its life is over.
+
+    `told`: the end of a pipe that is closed when clients can come.
+    """
     _connect(os.open(os.devnull, os.O_RDWR), 0, 1, 2)
     try:
         lock = home.locked()
@@ -21,13 +24,13 @@ def become_runner(home: Home, sync: str, server: str | None = None) -> int:
             return 0
         _connect(home.opened_talk(), 1, 2)
         _check_handles()
-        _keep(*lock.handles)
+        _keep(told, *lock.handles)
         # SIGIO: somebody opens a job's output at the very moment we see whether anybody has.
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGIO):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, working(server if server is not None else home.database, sync), server).run()
+        Runner(home, working(server if server is not None else home.database, sync), server).run(told)
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

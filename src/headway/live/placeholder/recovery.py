@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from headway.engine.ready import Room
 from headway.live.failpoint import here
 from headway.live.home import Home
-from headway.live.placeholder.adoption import is_alive, started
-from headway.live.placeholder.aside import say
 from headway.live.placeholder.halves import keep_later
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
@@ -48,15 +46,18 @@ def recover(
     """
     for remark in (spool.remark, roster.remark):
         if remark:
+            from headway.live.placeholder.aside import say  # all that most runs do without is imported late
+
             say(remark)
             jobs.warnings.append(remark)
     ahead = store.clock() - time.time() if store.is_shared else 0.0
     spooled = [by_another_clock(finish, ahead) for finish in spool.replay()]
-    store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
+    if spooled:
+        store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
     here("recover.after-replay")
     spool.settled(idle=True)
     leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
-    left = {entry.lease: started(roster, entry) for entry in roster.left()}
+    left = _left(roster)
     kept = [entry for lease, entry in left.items() if lease in leases and _is_kept(roster, entry, goes_on)]
     ended = _adopted(store, placeholder, kept, jobs)
     mine = {job.place for job in jobs.running.values()} | {one.job.place for one in ended}
@@ -71,9 +72,20 @@ def recover(
         store.exchange(placeholder, finishes, Room(0, 0), (), now)
     roster.clear(mine)
     jobs.launch.outputs.clear()
-    for store_file in home.folder.glob(".store-*"):  # by one that died while it made the store
-        store_file.unlink(missing_ok=True)
+    for store_file in home.folder.iterdir():
+        if store_file.name.startswith(".store-"):  # by one that died while it made the store
+            store_file.unlink(missing_ok=True)
     return ended
+
+
+def _left(roster: Roster) -> dict[LeaseId, Entry]:
+    """What the last runner had begun."""
+    entries = roster.left()
+    if not entries:
+        return {}
+    from headway.live.placeholder.adoption import started
+
+    return {entry.lease: started(roster, entry) for entry in entries}
 
 
 def _is_kept(roster: Roster, entry: Entry, goes_on: bool) -> bool:
@@ -86,6 +98,8 @@ def _is_kept(roster: Roster, entry: Entry, goes_on: bool) -> bool:
     over = roster.over(entry.place)
     if over is not None:
         return not (entry.told & NESTED and over.status)
+    from headway.live.placeholder.adoption import is_alive
+
     return goes_on and entry.pid > 0 and is_alive(entry)
 
 
@@ -142,6 +156,9 @@ def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId,
         if found is not None and '"outputs"' in found[0]:
             since = found[2] if entry is None else entry.started
             said += keep_later(Spec.read(found[0]), found[1], since, until)
-    for sentence in said:
-        say(sentence)
+    if said:
+        from headway.live.placeholder.aside import say
+
+        for sentence in said:
+            say(sentence)
     return said

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from headway.live.ownership import own_file
-from headway.live.placeholder.aside import set_aside
 from headway.model.messages import LeaseId
 from headway.model.record import record
 
@@ -100,11 +99,11 @@ class Roster:
     def __init__(self, path: Path) -> None:
         self.remark = ""
         if path.exists() and not path.is_file():
-            self.remark = set_aside(path, "is no file")
+            self.remark = _set_aside(path, "is no file")
         self._open(path)
         if not self._is_readable():
             self.close()
-            self.remark = set_aside(path, "makes no sense")
+            self.remark = _set_aside(path, "makes no sense")
             self._open(path)
         self._free: list[int] = []
         self._mark_free(_HEAD)
@@ -262,3 +261,9 @@ def _identity(handle: int) -> bytes:
     return _MAGIC + f"{boot} {namespace} {file.st_dev} {file.st_ino}".encode()[: _HEAD - len(_MAGIC)].ljust(
         _HEAD - len(_MAGIC), b"\0"
     )
+
+
+def _set_aside(path: Path, why: str) -> str:
+    from headway.live.placeholder.aside import set_aside  # hardly a run needs it, and each would wait for it
+
+    return set_aside(path, why)

@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 from collections.abc import Collection
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headway.engine.silence import BEATS
@@ -24,25 +25,27 @@ from headway.live.home import Home, LostHomeError
 from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import Jobs, NoRoomError
+from headway.live.placeholder.launch import LATELY
 from headway.live.placeholder.nesting import Nesting
-from headway.live.placeholder.others import Others, patience
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.supply import Supply
-from headway.live.placeholder.words import Words
 from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
 
 if TYPE_CHECKING:
+    from headway.live.placeholder.others import Others
+    from headway.live.placeholder.words import Words
     from headway.live.store.protocol import Working
 
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
 FEWEST = 40  # handles without which there is no room for one job and a few clients
+SILENCE = "HEADWAY_SILENCE"  # seconds without a sign of life after which jobs may be given to others
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 
@@ -59,28 +62,33 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
-        self.words = Words(server if server is not None else home.database)
+        self.base = server if server is not None else home.database
+        self.words: Words | None = None  # of jobs, once the first has said something
         self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
 
-    def run(self) -> None:
-        """Recovers, serves, and leaves when nobody needs it."""
-        silence = patience()
-        self.beat = silence / BEATS
+    def run(self, told: int) -> None:
+        """Recovers, serves, and leaves when nobody needs it. `told` is closed when clients can come."""
+        self.silence = patience()
+        self.beat = self.silence / BEATS
         self.store.listen()
-        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), silence)
-        before = self.home.remembered(self.placeholder)
+        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), self.silence)
+        is_shared = self.store.is_shared
+        before = self.home.remembered(self.placeholder) if is_shared else []  # others hold leases of their own
         mark, spool = self.mark, self.spool
         over = recover(self.home, self.store, self.placeholder, before, mark, spool, self.roster, self.jobs)
-        self.home.remember([self.placeholder])
+        if is_shared:
+            self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
+        os.close(told)
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.supply = Supply(
             *(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting, self.beat)
         )
-        self.others = Others(self.store, self.supply, self.jobs, self.nesting, self.poll, silence)
+        if is_shared:
+            self.others.keep_listening()
         self.last_beat = time.monotonic()
         for ended in over:
             self.write_down(ended)
@@ -90,7 +98,7 @@ class Runner:
         while True:
             well: list[Ended] = []
             events = self.poll.poll(self.timeout(), AT_ONCE)
-            if self.store.is_shared:
+            if is_shared:
                 self.others.notice_absence()
             for handle, mask in events:
                 if handle in self.jobs.running:
@@ -101,7 +109,7 @@ class Runner:
                     self.attend(handle, mask)
                 elif handle == self.desk.door:
                     self.welcome()
-                elif handle == self.others.ear:
+                elif is_shared and handle == self.others.ear:
                     self.others.hear()
                 else:
                     self.give_up()
@@ -116,6 +124,13 @@ class Runner:
                 deadline = 0.0
             elif time.monotonic() >= deadline and self.leave():
                 return
+
+    @cached_property
+    def others(self) -> Others:
+        """Other placeholders of the store; without any, most runners do without."""
+        from headway.live.placeholder.others import Others
+
+        return Others(self.store, self.supply, self.jobs, self.nesting, self.poll, self.silence)
 
     # --- clients ---------------------------------------------------------------------------------------------------
 
@@ -179,6 +194,10 @@ class Runner:
     def keep(self, client: Client, word: Word) -> None:
         """A job says something of itself; a provisioner that is ready lets others begin."""
         client.says = None
+        if self.words is None:
+            from headway.live.placeholder.words import Words
+
+            self.words = Words(self.base)
         try:
             client.answer({"said": self.words.keep(word)})
         except HeadwayError as error:
@@ -264,8 +283,8 @@ class Runner:
         finish, lease = self.jobs.settled(ended), ended.job.lease
         if lease.id in self.nesting.lent:
             self.reckon()
-        if lease.id in self.others.ending:  # it is another placeholder's now: how it ended here counts for nothing
-            self.others.ending.discard(lease.id)
+        if lease.id in self.supply.lost:  # it is another placeholder's now: how it ended here counts for nothing
+            self.supply.lost.discard(lease.id)
             return
         self.finish(finish, lease, ended.job.place)
 
@@ -282,7 +301,7 @@ class Runner:
     def fill(self) -> None:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
         at_hand = self.supply.at_hand
-        while at_hand and not (self.supply.trouble or self.supply.was_away or self.others.ending):
+        while at_hand and not (self.supply.trouble or self.supply.was_away or self.supply.lost):
             lease, busy = at_hand[0], self.nesting.busy()
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
@@ -335,6 +354,8 @@ class Runner:
         if self.store.is_shared:
             self.others.hear()
         self.jobs.launch.forget_place()
+        if not answer.leases:  # the end of all may be near: it is told only if what was recorded is still there
+            self.verify(0.0)
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:
@@ -343,11 +364,11 @@ class Runner:
             self.end(answer.stops)
         self.desk.take_turns()
 
-    def verify(self) -> None:
-        """Sees whether our folder is where it was."""
+    def verify(self, lately: float = LATELY) -> None:
+        """Sees whether our folder is where it was; `lately`: seconds for which an earlier look will do."""
         if not self.lost:
             try:
-                self.home.verify()
+                self.home.verify(lately)
             except LostHomeError as error:
                 self.abandon(error)
 
@@ -398,3 +419,10 @@ def most_files() -> int:
     """How many files this process may have open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return soft if soft != resource.RLIM_INFINITY else 1 << 20
+
+
+def patience() -> Seconds:
+    """How long this placeholder may be silent before its jobs are given to others."""
+    with contextlib.suppress(ValueError):
+        return min(max(float(os.environ.get(SILENCE, PATIENCE)), 0.1), 86400.0)
+    return PATIENCE

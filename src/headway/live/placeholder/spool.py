@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headway.live.ownership import own_file
-from headway.live.placeholder.aside import set_aside
 from headway.model.messages import Finish, LeaseId
 
 # Times with every digit: an end that the store has already is known by its time.
@@ -44,14 +43,14 @@ class Spool:
     def __init__(self, path: Path) -> None:
         self.remark = ""
         if path.exists() and not path.is_file():
-            self.remark = set_aside(path, "is no file")
+            self.remark = _set_aside(path, "is no file")
         self._open(path)
         text = os.pread(self._file, os.fstat(self._file).st_size, 0)
         lines = [line for part in text.splitlines(keepends=True) if (line := part.strip(b"\0"))]
         whole = [line for line in lines if line.endswith(b"\n")]
         good = [line for line in whole if _finish(line) is not None]
         if len(good) < len(whole):
-            self.remark = set_aside(path, "has lines that make no sense", copy=True)
+            self.remark = _set_aside(path, "has lines that make no sense", copy=True)
         self._unwritten = b""
         kept = b"".join(good)
         self._size = len(kept)
@@ -122,3 +121,9 @@ def _is_sane(finish: Finish) -> bool:
         and isinstance(finish.reason, str)
         and "\0" not in finish.reason
     )
+
+
+def _set_aside(path: Path, why: str, copy: bool = False) -> str:
+    from headway.live.placeholder.aside import set_aside  # hardly a run needs it, and each would wait for it
+
+    return set_aside(path, why, copy)

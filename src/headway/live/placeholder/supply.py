@@ -64,6 +64,7 @@ class Supply:
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.over: set[WorkflowId] = set()  # workflows of which nothing runs or will run anywhere
         self.calls_roll = False  # the next exchange says what we hold, and hears what of it is lost or to end
+        self.lost: set[LeaseId] = set()  # leases that others have now, and whose jobs here have not ended yet
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
         self.contact = since_boot()  # when the store last answered
         self._contended = 0  # how often in a row there were eligible jobs, and none for us
@@ -73,12 +74,15 @@ class Supply:
 
     def record(self, finish: Finish, place: int = 0) -> None:
         """An end is spooled before anything else happens to it; until it is, it keeps its place in the roster."""
-        if place:
-            self._noted.append(place)
         try:
             self._spool.add(finish)
-            self._strike()
+            if place:
+                self._jobs.strike(place)
+            if self._noted:
+                self._strike()
         except OSError as error:
+            if place:
+                self._noted.append(place)
             self.worry(f"{self._home.spool}: {error.strerror}.")
         here("reap.after-spool")
         if not self.finished:
@@ -135,9 +139,10 @@ class Supply:
 
     def _idle(self) -> list[WorkflowId]:
         """Workflows that are wanted and have nothing here that runs or is at hand, services left out."""
-        there = [job.lease for job in self._jobs.running.values() if job.lease.kind not in BESIDE]
-        if not there and not self.at_hand:
+        running = self._jobs.running
+        if not running and not self.at_hand:
             return self._desk.wanted
+        there = [job.lease for job in running.values() if job.lease.kind not in BESIDE]
         busy = {lease.workflow for lease in (*there, *self.at_hand)}
         return [workflow for workflow in self._desk.wanted if workflow not in busy]
 
@@ -157,31 +162,33 @@ class Supply:
         idle, room = self._idle(), self._room()
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
-        most, asked = room.most, since_boot()
+        most, is_shared = room.most, self._store.is_shared
+        asked = since_boot() if is_shared else 0.0
         answer = self._store.exchange(
-            self._placeholder, self._told(), room, self._desk.wanted, self._now(), idle, holds
+            *(self._placeholder, self._told() if is_shared else self.finished, room, self._desk.wanted),
+            *(self._store.clock() if is_shared else self._clock.now(), idle, holds),
         )
         here("exchange.after")
-        self.contact = since_boot()
-        # A sign of life that took long is an old one: give another.
-        self.calls_roll = holds is not None and self.contact - asked > self._beat
+        self.calls_roll = False
+        if is_shared:
+            self.contact = since_boot()
+            # A sign of life that took long is an old one: give another.
+            self.calls_roll = holds is not None and self.contact - asked > self._beat
         was_away, self.was_away = self.was_away, self.was_away and holds is None
         self.finished = []
         self.trouble = ""
-        self._strike()
+        if self._noted:
+            self._strike()
         self._spool.settled()
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
-        self.dry = not answer.leases or (len(answer.leases) < most and not self._store.is_shared)
+        self.dry = not answer.leases or (len(answer.leases) < most and not is_shared)
         if was_away:
             self.dry = False  # nothing was asked for yet
         self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
-        self._conclude(answer, idle)
+        if idle or is_shared:
+            self._conclude(answer, idle)
         return answer
-
-    def _now(self) -> Seconds:
-        """The time for the store: by its server's clock, or by ours as if nobody had set it back."""
-        return self._store.clock() if self._store.is_shared else self._clock.now()
 
     def _held(self) -> list[LeaseId]:
         """All leases that we have, but for those that are lost already."""
@@ -189,9 +196,7 @@ class Supply:
         return [*running, *(lease.id for lease in self.at_hand)]
 
     def _told(self) -> list[Finish]:
-        """Ends as the store is told of them: by its own clock."""
-        if not self._store.is_shared:
-            return self.finished
+        """Ends as a shared store is told of them: by its own clock."""
         ahead = self._store.clock() - time.time()
         return [by_another_clock(finish, ahead) for finish in self.finished]
 
@@ -214,8 +219,10 @@ class Supply:
         """What there is room for beside what runs and what is at hand."""
         slots, jobs = self._desk.slots, self._jobs
         ahead = AHEAD * slots - len(self.at_hand) if jobs.are_short else 0
-        cores = self._nesting.busy() + sum(lease.cores for lease in self.at_hand)
-        memory = jobs.memory + sum(lease.memory for lease in self.at_hand)
+        cores, memory = self._nesting.busy(), jobs.memory
+        for lease in self.at_hand:
+            cores += lease.cores
+            memory += lease.memory
         there = self._desk.memory or self._memory
         named = dict(self._desk.named)
         if named:

@@ -155,7 +155,7 @@ class Claims(Shared):
             if due is not None:
                 wake = due if wake is None else min(wake, due)
         answer = Answer(leases, None if wake is None else max(0.0, wake - now))
-        if idle:
+        if idle and (not leases or len(idle) > 1):
             self._look_ahead(answer, idle, is_whole)
         if changes is None:
             return answer

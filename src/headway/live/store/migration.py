@@ -12,7 +12,8 @@ FOLDER = Path(__file__).with_name("migrations")
 
 def numbered(folder: Path) -> list[tuple[int, Path]]:
     """The migrations there are, by number."""
-    return sorted((int(path.name.partition("-")[0]), path) for path in folder.glob("[0-9]*-*.sql"))
+    found = (path for path in folder.iterdir() if path.suffix == ".sql" and path.name[0].isdigit())
+    return sorted((int(path.name.partition("-")[0]), path) for path in found)
 
 
 def newest(folder: Path) -> int:

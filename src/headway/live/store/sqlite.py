@@ -17,7 +17,7 @@ from headway.live.store.claims import Claims, Taken
 from headway.live.store.relative import Paths
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
-from headway.live.store.statements import statements
+from headway.live.store.statements import Texts, statements
 from headway.live.store.words import kept
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.submission import Submission
 
 _SQL = statements("sqlite")
-_TEXT = {name: statement.text for name, statement in _SQL.items()}
+_TEXT = Texts(_SQL)
 
 __all__ = ["SqliteStore", "create"]
 
@@ -139,6 +139,12 @@ class SqliteStore(Claims):
     def _leases(
         self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
     ) -> list[Lease]:
+        if len(taken) == 1:  # in a chain all are such
+            job = taken[0]
+            values = (None, workflow, job.job, job.attempts + 1, placeholder, now, job.step)
+            lease = job.lease(LeaseId(self._db.execute(_TEXT["lease"], values).lastrowid or 0), workflow)
+            self._db.execute(_TEXT["take"], (lease.id, lease.attempt, workflow, lease.job))
+            return [lease]
         (last,) = self._db.execute(_TEXT["last_lease"]).fetchone()
         leases = [one.lease(LeaseId(last + at), workflow) for at, one in enumerate(taken, 1)]
         self._db.executemany(

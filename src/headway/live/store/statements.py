@@ -10,7 +10,6 @@ from headway.model.record import record
 
 DIALECTS = ("sqlite", "postgresql")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
-_NAME = re.compile(r"-- name: ([a-z_]+)")
 
 
 @record
@@ -22,16 +21,31 @@ class Statement:
 
 
 class _Statements(dict[str, Statement]):
-    """Named statements; those for watching, steering and the past are read when one is asked for: no runner does."""
+    """Named statements, each read when it is first asked for: a short run needs a third of them."""
 
     def __init__(self, dialect: str) -> None:
-        super().__init__(_read("queries.sql", dialect))
+        super().__init__()
         self._dialect = dialect
+        self._unread = _parts("queries.sql")
 
     def __missing__(self, name: str) -> Statement:
-        more = _read("steering.sql", self._dialect) | _read("past.sql", self._dialect)
-        self.update(more)
-        return more[name]
+        if name not in self._unread:  # one for watching, steering or the past, which no runner needs
+            self._unread |= _parts("steering.sql") | _parts("past.sql")
+        lines = [line for line in _lines(self._unread[name], self._dialect) if not line.startswith("--")]
+        statement = self[name] = _translated("\n".join(lines).strip().removesuffix(";"), self._dialect)
+        return statement
+
+
+class Texts(dict[str, str]):
+    """The statements of a database as text alone."""
+
+    def __init__(self, statements: Mapping[str, Statement]) -> None:
+        super().__init__()
+        self._statements = statements
+
+    def __missing__(self, name: str) -> str:
+        text = self[name] = self._statements[name].text
+        return text
 
 
 def statements(dialect: str) -> Mapping[str, Statement]:
@@ -39,19 +53,10 @@ def statements(dialect: str) -> Mapping[str, Statement]:
     return _Statements(dialect)
 
 
-def _read(file: str, dialect: str) -> dict[str, Statement]:
-    found: dict[str, Statement] = {}
-    name, lines = "", list[str]()
-    for line in [*_lines(Path(__file__).with_name(file).read_text(), dialect), "-- name: end"]:
-        heading = _NAME.fullmatch(line)
-        if heading is None:
-            if not line.startswith("--"):
-                lines.append(line)
-            continue
-        if name:
-            found[name] = _translated("\n".join(lines).strip().removesuffix(";"), dialect)
-        name, lines = heading[1], []
-    return found
+def _parts(file: str) -> dict[str, str]:
+    """What stands below each name."""
+    parts = Path(__file__).with_name(file).read_text().split("-- name: ")[1:]
+    return {name: text for name, _, text in (part.partition("\n") for part in parts)}
 
 
 def _translated(text: str, dialect: str) -> Statement:

@@ -6,7 +6,7 @@ import re
 
 from headway.model.messages import WorkflowId
 
-_PLACE = re.compile(r" @(\d+)\.\d+\.\d+$")
+_PLACE = r" @(\d+)\.\d+\.\d+$"
 
 
 def sub_dag_mark(place: str, done: int) -> str:
@@ -16,15 +16,15 @@ def sub_dag_mark(place: str, done: int) -> str:
 
 def is_sub_dag(source: str) -> bool:
     """Whether a workflow runs in place of a job of another."""
-    return _PLACE.search(source) is not None
+    return re.search(_PLACE, source) is not None
 
 
 def above(source: str) -> WorkflowId | None:
     """The workflow that a sub-DAG is part of."""
-    found = _PLACE.search(source)
+    found = re.search(_PLACE, source)
     return None if found is None else WorkflowId(int(found[1]))
 
 
 def without_place(source: str) -> str:
     """A source by its file and arguments, wherever it is run."""
-    return _PLACE.sub("", source)
+    return re.sub(_PLACE, "", source)
