@@ -76,7 +76,7 @@ def test_who_claims_waits_for_nobody(postgres_url: str) -> None:
     one = Crew.on(postgres_url, flow("ab"))
     other = PostgresStore(postgres_url)
     with other._transaction():
-        held = other._given(one.placeholder, Room(1, 1, 0), [one.workflow], None, 1.0).leases
+        held = other._answer(one.placeholder, [], Room(1, 1, 0), [one.workflow], 1.0, (), None).leases
         assert [lease.name for lease in held] == ["a"]
         assert one.take(2) == ["b"]
 

@@ -30,6 +30,8 @@ class Candidate(Generic[T]):
     cores: int
     memory: int = 0  # bytes
     lane: int = 0
+    kind: int = 0  # model.states.Kind
+    place: tuple[int, int, int] = (0, 0, 0)  # rank, arrival, place in its workflow: who comes first
 
 
 @mutable

@@ -12,12 +12,13 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.clock import since_boot
 from headway.live.store import migration
-from headway.live.store.claims import Claims, Taken
+from headway.live.store.claims import Claims
 from headway.live.store.postgres_news import CHANNEL, Heard
 from headway.live.store.postgres_rows import Locked, MovedError, Rehearsal
 from headway.live.store.postgres_server import connected, explained, migrated, once, server_time, user
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
+from headway.live.store.taken import TakenJob
 from headway.live.store.words import kept
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -170,7 +171,7 @@ class PostgresStore(Claims):
                 return self._answer(placeholder, finished, room, workflows, now, idle, holds)
 
     def _leases(
-        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
     ) -> list[Lease]:
         ids = dict(
             self._run(

@@ -154,6 +154,11 @@ WHERE workflow = :workflow AND job = :job
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off FROM jobs j
 WHERE j.workflow = :workflow AND j.job = :job
 
+-- name: job_locked
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off FROM jobs j
+WHERE j.workflow = :workflow AND j.job = :job
+FOR UPDATE -- postgresql
+
 -- name: parts
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
 FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
@@ -203,34 +208,21 @@ SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 2 AND lan
 -- name: halted
 SELECT halted, returns FROM workflows WHERE id = :workflow
 
--- name: wake
-UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END
-WHERE workflow = :workflow AND state = 5 AND job IN (
-    SELECT job FROM nodes WHERE workflow = :workflow AND not_before <= :now)
+-- PostgreSQL: those that another placeholder wakes just now are its business.
+-- name: due
+SELECT n.job FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow AND n.not_before <= :now
+FOR UPDATE OF j SKIP LOCKED -- postgresql
 
--- name: next_wake
+-- name: next_due
 SELECT MIN(not_before) FROM nodes WHERE workflow = :workflow AND not_before > :now
 
--- name: woken
-UPDATE nodes SET not_before = NULL WHERE workflow = :workflow AND not_before <= :now
+-- A node that is in the hands of its processes has no lease of its own.
+-- name: unlease
+UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 
--- name: open
-UPDATE jobs SET state = 2, lease = NULL WHERE workflow = :workflow AND job = :job
-
--- name: open_parts
-UPDATE jobs SET state = 1, tries = 0, arrival = :arrival WHERE workflow = :workflow AND job IN (
-    SELECT job FROM nodes WHERE workflow = :workflow AND owner = :job)
-
--- What of a workflow is under way or could be: eligible, running, or put off. Not what is disabled, nor services, nor a
--- provisioner for which nobody waits any more.
--- name: under_way
-SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6))
-    OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
-        WHERE j.workflow = :workflow AND j.state = 2 AND j.kind = 6)
-    OR (:halted = 0 AND (EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 4)
-        OR EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state > 4 AND state < 6 AND kind <> 4)))
-
--- The same in its parts, and whether its last job has not begun.
+-- What there is of a workflow: whether it is halted; whether something runs, other than services, and provisioners for
+-- which nobody waits any more; is eligible; is put off; and whether its last job has not begun.
 -- name: outlook
 SELECT w.halted,
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 2 AND kind NOT IN (4, 6))
@@ -251,10 +243,6 @@ WITH RECURSIVE blocked (job) AS (
     WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = 4
     UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = 0)
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
-
--- name: call_final
-UPDATE jobs SET state = CASE WHEN off > 0 THEN 6 ELSE 1 END, waiting_for = 0
-WHERE workflow = :workflow AND job = :job AND state = 0
 
 -- name: final
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival

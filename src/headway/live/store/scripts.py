@@ -13,10 +13,11 @@ from headway.model.messages import WorkflowId
 from headway.model.states import Kind, State, Step
 
 if TYPE_CHECKING:
-    from headway.live.store.claims import Claims, Taken
+    from headway.live.store.claims import Claims
+    from headway.live.store.taken import TakenJob
 
 
-def prepared(store: Claims, workflow: WorkflowId, taken: Taken, own: Node) -> None:
+def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) -> None:
     """Fills in what a taken node runs now."""
     ((_, _, _, _, tries, retries, *_),) = store._run("job", workflow=workflow, job=taken.job)
     taken.step = int(own.step)
@@ -73,7 +74,7 @@ class _Status:
         return len(self._store._run("futile", workflow=self.workflow))
 
 
-def _facts(status: _Status, taken: Taken, own: Node, tries: int, retries: int) -> Facts:
+def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int) -> Facts:
     name = said(taken.name)
     facts: Facts = {
         "JOB": lambda: name,

@@ -13,11 +13,12 @@ from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
-from headway.live.store.claims import Claims, Taken
+from headway.live.store.claims import Claims
 from headway.live.store.relative import Paths
 from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import Texts, statements
+from headway.live.store.taken import TakenJob
 from headway.live.store.words import kept
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
@@ -137,7 +138,7 @@ class SqliteStore(Claims):
             return self._answer(placeholder, finished, room, workflows, now, idle, holds)
 
     def _leases(
-        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[Taken], now: Seconds
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
     ) -> list[Lease]:
         if len(taken) == 1:  # in a chain all are such
             job = taken[0]

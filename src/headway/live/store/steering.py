@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from headway.engine.progress import Row
 from headway.live.store.claims import Claims
 from headway.live.store.shared import node, row
 from headway.live.store.words import kept, said
@@ -23,10 +22,6 @@ _ALL: Range = (0, 1 << 62)
 
 class Steering(Claims):
     """The part of a store that people's verbs use."""
-
-    def _change_rows(self, rows: Iterable[Row]) -> None:
-        """Writes state, counters and arrival of rows."""
-        raise NotImplementedError
 
     def _in_turn(self, work: Callable[[], T]) -> T:
         """Does a transaction; once more if the database gave it up for another one."""

@@ -1,0 +1,148 @@
+"""Who gets the next slots: what was put off wakes, nodes open their processes, and the last job is called.
+
+A store calls this inside its one transaction, a simulated world on its board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from headway.engine.outlook import Outlook
+from headway.engine.progress import Changes, Rows
+from headway.engine.ready import Candidate, Lane, Room
+from headway.model.messages import JobId, Seconds, WorkflowId
+from headway.model.record import field, record
+from headway.model.states import Kind, State, Step
+
+
+@record
+class Traits:
+    """What of a workflow does not change: whether it is more than jobs and arcs, its last job, and its lanes."""
+
+    special: bool
+    final: JobId | None = None
+    lanes: Mapping[int, Lane] = field(default_factory=dict)
+
+
+Taken = tuple[Any, int, tuple[tuple[str, int], ...]]  # what was offered, the cores it gets, its named resources
+
+
+class Table(Rows, Protocol):
+    """What giving out jobs looks at and changes."""
+
+    def traits(self, workflow: WorkflowId) -> Traits:
+        """What of it does not change."""
+
+    def is_halted(self, workflow: WorkflowId) -> bool:
+        """Whether one of its jobs has ended it."""
+
+    def outlook(self, workflow: WorkflowId) -> Outlook:
+        """What there is of it."""
+
+    def offers(self, workflow: WorkflowId, lane: int, most: int) -> Sequence[Candidate[Any]]:
+        """Its first eligible jobs of a lane by rank, arrival and place."""
+
+    def last(self, workflow: WorkflowId, final: JobId) -> Candidate[Any]:
+        """Its last job, to be offered."""
+
+    def running(self, workflow: WorkflowId) -> Mapping[int, int]:
+        """How many of its jobs run in each lane; nobody else changes that meanwhile."""
+
+    def due(self, workflow: WorkflowId, now: Seconds) -> Sequence[JobId]:
+        """Jobs that were put off until now or before."""
+
+    def next_due(self, workflow: WorkflowId, now: Seconds) -> Seconds | None:
+        """When the next of them is due."""
+
+    def save(self, changes: Changes) -> None:
+        """Writes rows and nodes, so that what is offered next is up to date."""
+
+    def give(self, workflow: WorkflowId, taken: Sequence[Taken]) -> None:
+        """They run from now on, each with a lease of its own."""
+
+
+def claim(table: Table, room: Room, workflow: WorkflowId, now: Seconds) -> Seconds | None:
+    """Gives jobs of a workflow to a placeholder while it has room; when those that were put off may run."""
+    traits = table.traits(workflow)
+    if not traits.special:
+        taken = room.take(table.offers(workflow, 0, room.most))
+        if taken:
+            table.give(workflow, [(job, cores, ()) for job, cores in taken])
+        return None
+    given, wake = False, None
+    if not table.is_halted(workflow):
+        _wake(table, workflow, now)
+        opened = True
+        while opened and room.most:
+            more, opened = _take(table, room, workflow, traits)
+            given = given or more
+        wake = table.next_due(workflow, now)
+    if traits.final is not None and not given and room.most:
+        _call_last(table, room, workflow, traits.final)
+    return wake
+
+
+def _wake(table: Table, workflow: WorkflowId, now: Seconds) -> None:
+    """Jobs that were put off may run once their time has come."""
+    changes = Changes()
+    for job in table.due(workflow, now):
+        row = changes.rows[workflow, job] = table.row(workflow, job)
+        if row.state is State.LATER:
+            row.ready()
+        node = changes.nodes[row.key] = table.node(row)
+        node.not_before = None
+    if changes.rows:
+        table.save(changes)
+
+
+def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tuple[bool, bool]:
+    """Gives the next jobs over all lanes. Whether there were any; and whether a node was opened, whose come next."""
+    running: dict[str, int] = {}
+    for lane, count in table.running(workflow).items() if traits.lanes else ():
+        category = traits.lanes[lane].category
+        if category is not None:
+            running[category] = running.get(category, 0) + count
+    found = [offer for lane in (0, *traits.lanes) for offer in table.offers(workflow, lane, room.most)]
+    if traits.lanes:
+        found.sort(key=lambda offer: offer.place)
+    wanted = [Candidate(offer, offer.cores, offer.memory, offer.lane) for offer in found]
+    taken, opened = list[Taken](), Changes()
+    for offer, cores in room.take(wanted, traits.lanes, running):
+        if offer.kind < Kind.NODE or not _open(table, workflow, JobId(offer.place[2]), opened):
+            taken.append((offer.job, cores, traits.lanes[offer.lane].named if offer.lane else ()))
+    if taken:
+        table.give(workflow, taken)
+    if opened.rows:
+        table.save(opened)
+    return bool(taken), bool(opened.rows)
+
+
+def _open(table: Table, workflow: WorkflowId, job: JobId, changes: Changes) -> bool:
+    """A node that is at its main step and has processes is in their hands from now on; whether it is one."""
+    row = table.row(workflow, job)
+    node = table.node(row)
+    if not node.parts or node.step is not Step.MAIN:
+        return False
+    row.to(State.RUNNING)
+    row.lease = None
+    node.parts_left, node.parts_failed, node.result = node.parts, 0, None
+    changes.rows[row.key], changes.nodes[row.key] = row, node
+    for part in table.parts(row):
+        part.ready()
+        part.tries, part.arrival = 0, row.arrival
+        changes.rows[part.key] = part
+    return True
+
+
+def _call_last(table: Table, room: Room, workflow: WorkflowId, final: JobId) -> None:
+    """The last job runs when nothing else of its workflow runs or will."""
+    row = table.row(workflow, final)
+    if row.state is State.WAITING and not table.outlook(workflow).is_under_way:
+        row.waiting_for = 0
+        row.ready()
+        table.save(Changes(rows={row.key: row}))
+    if row.state is State.ELIGIBLE:
+        taken = room.take([table.last(workflow, final)])
+        if taken:
+            table.give(workflow, [(job, cores, ()) for job, cores in taken])

@@ -1,0 +1,50 @@
+"""A job that a placeholder gets, on its way from a row to a lease."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headway.live.store.words import said
+from headway.model.messages import JobId, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.record import mutable
+
+
+@mutable
+class TakenJob:
+    """What its lease will say."""
+
+    job: JobId
+    name: str
+    attempts: int
+    cores: int
+    time: Seconds | None
+    spec: str
+    final: bool | None
+    memory: int = 0
+    kind: int = 0
+    step: int = 0
+    named: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def of(cls, found: Sequence[Any], cores: int, named: tuple[tuple[str, int], ...] = ()) -> TakenJob:
+        """By the values of an eligible job, with the cores that it gets."""
+        job, name, attempts, _, time, spec, final, memory, kind, *_ = found
+        return cls(job, name, attempts, cores, time, spec, final, memory, kind, 0, named)
+
+    def lease(self, number: LeaseId, workflow: WorkflowId) -> Lease:
+        return Lease(
+            number,
+            workflow,
+            self.job,
+            said(self.name),
+            self.attempts + 1,
+            self.cores,
+            self.spec,
+            self.time,
+            None if self.final is None else bool(self.final),
+            self.memory,
+            self.named,
+            self.step,
+            self.kind,
+        )
