@@ -36,6 +36,10 @@ class Claims(Shared):
         """Writes state, counters and arrival of rows."""
         raise NotImplementedError
 
+    def _list(self, values: Sequence[int]) -> object:
+        """Numbers as one parameter of a statement."""
+        return values
+
     def _traits(self, workflow: WorkflowId) -> Traits:
         traits = self._known.get(workflow)
         if traits is None:

@@ -83,6 +83,9 @@ class SqliteStore(Claims):
         except sqlite3.Error as error:
             raise told(self._name, error) from error
 
+    def _list(self, values: Sequence[int]) -> object:
+        return f"[{','.join(map(str, values))}]"
+
     def shrink(self) -> None:
         """Gives back the room of what was forgotten."""
         with explained(self._name):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from headway.engine.progress import Row
 from headway.live.store.claims import Claims
-from headway.live.store.shared import node, row
 from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
-    from headway.engine.steering import Board, Steered
+    from headway.engine.board import Board
+    from headway.engine.steering import Steered
 
 T = TypeVar("T")
 Range = tuple[int, int]  # places of jobs, the first and the last
-_ALL: Range = (0, 1 << 62)
 
 
 class Steering(Claims):
@@ -37,69 +38,52 @@ class Steering(Claims):
         self, verb: str, workflow: WorkflowId, ranges: Sequence[Range], only: bool
     ) -> tuple[list[str], list[LeaseId]]:
         from headway.engine import steering
+        from headway.live.store import boards
 
-        verbs = {"enable": steering.enable, "disable": steering.disable, "stop": steering.stop}
+        switches = verb in ("enable", "disable", "stop")
+        if not switches and verb not in ("done", "redo"):
+            raise UsageError(f"there is no verb {verb}.", "Expected enable, disable, stop, done or redo.")
         with self._transaction():
-            board = self._board(workflow, ranges, whole=verb not in verbs)
-            jobs = list(dict.fromkeys(job for first, last in ranges for job in _between(board, first, last)))
+            if switches:
+                board = boards.between(self, workflow, ranges)
+            else:
+                board = boards.following(self, workflow, ranges, only or verb == "done")
+            rows = _steered_rows(board, ranges)
             try:
-                if verb in verbs:
-                    changes = verbs[verb](board, jobs)
+                if verb == "enable":
+                    changes = steering.enable(board, rows)
+                elif verb == "disable":
+                    changes = steering.disable(rows)
+                elif verb == "stop":
+                    changes = steering.stop(board, rows)
                 elif verb == "done":
-                    changes = steering.done(board, jobs)
-                elif verb == "redo":
-                    changes = steering.redo(board, jobs, only)
+                    changes = steering.done(board, rows)
                 else:
-                    raise UsageError(f"there is no verb {verb}.", "Expected enable, disable, stop, done or redo.")
+                    final = self._traits(workflow).final
+                    changes = steering.redo(board, rows, None if final is None else board.row(workflow, final), only)
             except steering.StillRunningError as error:
                 raise self._refusal(workflow, verb, error.jobs) from None
             if verb != "enable":
-                self._void(verb, [*jobs, *(job for _, job in changes.rows)], board)
-            if verb in verbs:
+                self._void(verb, [*rows, *changes.rows.values()])
+            if switches:
                 self._switch(workflow, ranges, changes, off=verb != "enable")
-            self._write(board, changes, {"stop": "its user has stopped it"}.get(verb, ""))
+            self._write(workflow, board, changes, {"stop": "its user has stopped it"}.get(verb, ""))
             names = self._names(workflow) if changes.changed else {}
             self._news(workflow, stops=True)
         return [names[job] for job in changes.changed], changes.stops
 
-    def _void(self, verb: str, jobs: Iterable[JobId], board: Board) -> None:
+    def _void(self, verb: str, rows: Iterable[Row]) -> None:
         """Ends that may still come of attempts thought lost do not count any more: their user wants something else."""
-        leases = {lease for job in jobs if (lease := board.rows[job].last_lease) is not None}
+        leases = {row.last_lease for row in rows if row.last_lease is not None}
         for lease in sorted(leases):
             self._run("void", lease=lease, reason=kept(f"its user has said {verb} since"))
-
-    def _board(self, workflow: WorkflowId, ranges: Sequence[Range], whole: bool) -> Board:
-        from headway.engine.steering import Board
-
-        board = Board(workflow, {})
-        ranges = [_ALL] if whole else ranges
-        for name in ("range_jobs",) if whole else ("range_jobs", "range_parts"):
-            for first, last in ranges:
-                for values in self._run(name, workflow=workflow, first=first, last=last):
-                    found = row(values)
-                    board.rows[found.job] = found
-        board.nodes = {
-            JobId(job): node(values)
-            for first, last in ranges
-            for job, *values in self._run("range_nodes", workflow=workflow, first=first, last=last)
-        }
-        if whole:
-            for parent, child, weak in self._run("all_arcs", workflow=workflow):
-                board.arcs.setdefault(parent, []).append((child, weak))
-            doubts: dict[JobId, list[JobId]] = {}
-            for because, job in self._run("all_doubts", workflow=workflow):
-                doubts.setdefault(because, []).append(job)
-            board.doubts = doubts
-            ((board.arrivals,),) = self._run("arrivals", workflow=workflow) or [(0,)]
-        return board
 
     def _switch(self, workflow: WorkflowId, ranges: Sequence[Range], changes: Steered, off: bool) -> None:
         parts = [(row.job, row.job) for row in changes.rows.values() if row.kind == Kind.PART]
         for first, last in (*ranges, *parts):
             self._run("switch", workflow=workflow, first=first, last=last, off=int(off))
 
-    def _write(self, board: Board, changes: Steered, reason: str) -> None:
-        workflow = board.workflow
+    def _write(self, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
         self._change_rows(changes.rows.values())
         for (_, job), own in changes.nodes.items():
             self._write_node(workflow, job, own)
@@ -141,26 +125,28 @@ class Steering(Claims):
 
     def _made_ready(self, lease: LeaseId) -> bool:
         from headway.engine.steering import ready
+        from headway.live.store.boards import following
 
         with self._transaction():
             found = self._run("attempt_kind", lease=lease)
             if not found or found[0][2] != Kind.PROVISIONER:
                 return False
             workflow, job, _ = found[0]
-            board = self._board(workflow, (), whole=True)
-            own = board.rows[job]
+            board = following(self, workflow, [(job, job)], only=True)
+            own = board.row(workflow, job)
             if own.lease != lease or not board.children(own):
                 return False
-            self._write(board, ready(board, own), "")
+            self._write(workflow, board, ready(board, own), "")
             self._news(workflow)
         return True
 
     def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
         """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
         from headway.engine.steering import waiting_counts
+        from headway.live.store.boards import whole
 
         with self._transaction():
-            board = self._board(workflow, (), whole=True)
+            board = whole(self, workflow)
         counts = waiting_counts(board)
         return [
             (row.job, row.waiting_for, counts[row.key])
@@ -169,8 +155,12 @@ class Steering(Claims):
         ]
 
 
-def _between(board: Board, first: int, last: int) -> Iterable[JobId]:
-    """Jobs of a range; processes are their nodes' business."""
-    if last - first > len(board.rows):
-        return [job for job, row in board.rows.items() if first <= job <= last and row.kind != Kind.PART]
-    return [JobId(job) for job in range(first, last + 1) if job in board.rows]
+def _steered_rows(board: Board, ranges: Sequence[Range]) -> list[Row]:
+    """Rows of ranges, in their order; processes are their nodes' business."""
+    rows = [row for _, row in sorted(board.rows.items()) if row.kind != Kind.PART]
+    places = [row.job for row in rows]
+    found: dict[JobId, Row] = {}
+    for first, last in ranges:
+        for row in rows[bisect_left(places, first) : bisect_right(places, last)]:
+            found[row.job] = row
+    return list(found.values())

@@ -16,6 +16,50 @@ FOR UPDATE OF j -- postgresql
 SELECT job, step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late FROM nodes
 WHERE workflow = :workflow AND (job BETWEEN :first AND :last OR owner BETWEEN :first AND :last)
 
+-- Jobs, and all that depends on them.
+-- name: following
+WITH RECURSIVE found (job) AS (
+    SELECT job FROM jobs WHERE workflow = :workflow AND job BETWEEN :first AND :last
+    UNION SELECT a.child FROM found f JOIN arcs a ON a.workflow = :workflow AND a.parent = f.job)
+SELECT job FROM found
+
+-- Jobs, the milestones right behind them, and who waits for either.
+-- name: waiting
+WITH RECURSIVE found (job, kind) AS (
+    SELECT job, 1 FROM jobs WHERE workflow = :workflow AND job BETWEEN :first AND :last
+    UNION SELECT j.job, j.kind FROM found f JOIN arcs a ON a.workflow = :workflow AND a.parent = f.job
+        JOIN jobs j ON j.workflow = :workflow AND j.job = a.child WHERE f.kind = 1)
+SELECT job FROM found
+
+-- name: some_jobs
+SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
+WHERE workflow = :workflow
+    AND job IN (SELECT value FROM json_each(:jobs)) -- sqlite
+    AND job = ANY(CAST(:jobs AS bigint[])) -- postgresql
+ORDER BY job
+FOR UPDATE -- postgresql
+
+-- name: some_parts
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
+FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow
+    AND n.owner IN (SELECT value FROM json_each(:jobs)) -- sqlite
+    AND n.owner = ANY(CAST(:jobs AS bigint[])) -- postgresql
+ORDER BY j.job
+FOR UPDATE OF j -- postgresql
+
+-- name: some_nodes
+SELECT job, step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late FROM nodes
+WHERE workflow = :workflow
+    AND (job IN (SELECT value FROM json_each(:jobs)) OR owner IN (SELECT value FROM json_each(:jobs))) -- sqlite
+    AND (job = ANY(CAST(:jobs AS bigint[])) OR owner = ANY(CAST(:jobs AS bigint[]))) -- postgresql
+
+-- name: some_arcs
+SELECT parent, child, weak FROM arcs WHERE workflow = :workflow
+    AND parent IN (SELECT value FROM json_each(:jobs)) -- sqlite
+    AND parent = ANY(CAST(:jobs AS bigint[])) -- postgresql
+ORDER BY parent, child
+
 -- name: all_arcs
 SELECT parent, child, weak FROM arcs WHERE workflow = :workflow ORDER BY parent, child
 

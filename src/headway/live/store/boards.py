@@ -1,0 +1,76 @@
+"""Boards of a store: the rows that a rule will look at, locked and read inside a transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from headway.engine.board import Board
+from headway.live.store.shared import node, row
+from headway.model.messages import JobId, WorkflowId
+
+if TYPE_CHECKING:
+    from headway.live.store.claims import Claims
+
+Range = tuple[int, int]  # places of jobs, the first and the last
+ALL: Range = (0, 1 << 62)
+
+
+def between(store: Claims, workflow: WorkflowId, ranges: Sequence[Range]) -> Board:
+    """The jobs from one place to another, and the processes of those that are nodes."""
+    board = Board()
+    for first, last in ranges:
+        for name in ("range_jobs", "range_parts"):
+            _add_rows(board, store._run(name, workflow=workflow, first=first, last=last))
+        _add_nodes(board, workflow, store._run("range_nodes", workflow=workflow, first=first, last=last))
+    return board
+
+
+def following(store: Claims, workflow: WorkflowId, ranges: Sequence[Range], only: bool) -> Board:
+    """Those jobs, and all that depends on them or began on them too early; the last job, which follows everything.
+
+    `only`: no further than what waits for them, or for a milestone behind them.
+    """
+    board = Board()
+    board.doubts = [(JobId(job), JobId(because)) for because, job in store._run("all_doubts", workflow=workflow)]
+    name = "waiting" if only else "following"
+    found = {job for first, last in ranges for (job,) in store._run(name, workflow=workflow, first=first, last=last)}
+    while more := set() if only else {job for job, because in board.doubts if because in found and job not in found}:
+        found |= {after for job in more for (after,) in store._run(name, workflow=workflow, first=job, last=job)}
+    final = store._traits(workflow).final
+    _load(board, store, workflow, found if final is None else {*found, final})
+    return board
+
+
+def whole(store: Claims, workflow: WorkflowId) -> Board:
+    """All there is of a workflow."""
+    board = between(store, workflow, [ALL])
+    board.doubts = [(JobId(job), JobId(because)) for because, job in store._run("all_doubts", workflow=workflow)]
+    _add_arcs(board, workflow, store._run("all_arcs", workflow=workflow))
+    ((board.arrivals,),) = store._run("arrivals", workflow=workflow) or [(0,)]
+    return board
+
+
+def _load(board: Board, store: Claims, workflow: WorkflowId, jobs: Collection[int]) -> None:
+    some = store._list(sorted(jobs))
+    for name in ("some_jobs", "some_parts"):
+        _add_rows(board, store._run(name, workflow=workflow, jobs=some))
+    _add_nodes(board, workflow, store._run("some_nodes", workflow=workflow, jobs=some))
+    _add_arcs(board, workflow, store._run("some_arcs", workflow=workflow, jobs=some))
+    ((board.arrivals,),) = store._run("arrivals", workflow=workflow) or [(0,)]
+
+
+def _add_rows(board: Board, found: Iterable[Sequence[Any]]) -> None:
+    for values in found:
+        one = row(values)
+        board.rows.setdefault(one.key, one)
+
+
+def _add_nodes(board: Board, workflow: WorkflowId, found: Iterable[Sequence[Any]]) -> None:
+    for job, *values in found:
+        board.nodes[workflow, job] = node(values)
+
+
+def _add_arcs(board: Board, workflow: WorkflowId, found: Iterable[Sequence[Any]]) -> None:
+    for parent, child, weak in found:
+        board.arcs.setdefault((workflow, parent), []).append((child, weak))
