@@ -7,11 +7,12 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from headway.engine.intake import Outside
 from headway.engine.ready import Room
 from headway.formats.flat import parse
 from headway.live.store import opened
 from headway.live.store.protocol import Store
-from headway.live.store.submission import Outside, Submission
+from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat, flatten
 from headway.model.job import Job, Resources, Rules

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headway.engine.intake import Outside
 from headway.engine.ready import Room
 from headway.live.spec import Spec
-from headway.live.store.submission import Outside, Submission
+from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources, Rules, Script, Tolerance

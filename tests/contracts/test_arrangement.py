@@ -32,7 +32,7 @@ class Runs(Crew):
     def of(cls, place: str, submission: Submission) -> Runs:
         crew = cls.on(place, submission)
         assert isinstance(crew, Runs)
-        crew.flat = submission._flat
+        crew.flat = submission.flat
         return crew
 
     @property

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from headway.engine.intake import Outside
 from headway.live.past import chosen_run, measured, run_times, with_history
 from headway.live.store import opened
 from headway.live.store.protocol import Store
-from headway.live.store.submission import Outside, Submission
+from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError
 from headway.model.flatten import Flat

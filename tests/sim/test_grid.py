@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from headway.model.dag import Dag
 from headway.model.errors import UsageError
 from headway.sim.grid import Model, Queue, Task, Workers, measured
+from headway.sim.slow_grid import replication
 from tests.sim.dags import bag, chain, small_dags
-from tests.sim.slow_grid import replication
 
 FIFO = Queue.by(bytes(1))
 

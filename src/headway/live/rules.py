@@ -13,13 +13,7 @@ _KEPT = (
     *("unless_exit", "pre", "post", "pre_skip", "abort_on", "tolerance", "back_off", "more_memory"),
     *("noop", "subdag", "hold"),
 )
-_ACTED_ON = frozenset(_KEPT) - {"noop", "subdag", "hold"}
 _NAMES = tuple(name for name in fields(Rules) if name in _KEPT)
-
-
-def has_rules(rules: Rules) -> bool:
-    """Whether a job is more than a command with retries."""
-    return rules is not PLAIN and any(getattr(rules, name) != getattr(PLAIN, name) for name in _ACTED_ON)
 
 
 def text(rules: Rules) -> str | None:

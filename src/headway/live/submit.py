@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.edited import REFUSE, still_done
+from headway.engine.intake import Outside
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
 from headway.live.store.relative import resolved
 from headway.live.store.shared import AlreadySubmittedError
 from headway.live.store.sub_dags import is_sub_dag
-from headway.live.store.submission import Outside, Submission
+from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import PLAIN, Job

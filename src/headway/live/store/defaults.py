@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from headway.engine import intake
 from headway.live import rules as kept_rules
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
@@ -43,10 +44,10 @@ def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defa
             if job is None:
                 continue
             rules = defaults.applied(job.rules)
-            has_rules = kept_rules.has_rules(rules)
+            has_rules = intake.has_rules(rules)
             special = special or has_rules
             store._run("set_retries", workflow=workflow, job=node, retries=rules.retries, special=int(has_rules))
-            if has_rules or kept_rules.has_rules(job.rules):
+            if has_rules or intake.has_rules(job.rules):
                 late, parts = flat.late.get(node), len(job.parts)
                 store._run(
                     "set_rules",
