@@ -144,6 +144,16 @@ class NodeContract:
         crew.end("a/1")
         assert crew.states() == "a:d"
 
+    def test_a_workflow_that_was_ended_is_over_though_a_node_had_processes_to_begin(self, place: str) -> None:
+        """With slots for two, the run waited for the other processes, which nobody was given any more."""
+        crew = Crew.on(place, nodes({"a": job(parts=3), "b": job(abort_on=(4, 9))}))
+        assert crew.take(2) == ["b", "a/0"]
+        stops = crew.store.exchange(crew.placeholder, [crew.finish("b", 4)], Room(0, 4), [], 1000.0).stops
+        assert stops == (crew.leases["a/0"].id,)
+        crew.end("a/0", exit_code=None)
+        answer = crew.store.exchange(crew.placeholder, [], Room(4, 4), [crew.workflow], 1001.0, [crew.workflow])
+        assert not answer.leases and answer.over == (crew.workflow,)
+
     def test_a_job_can_end_its_workflow(self, place: str) -> None:
         crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9), retries=5), "b": Job("b"), "c": Job("c")}))
         assert crew.take(2) == ["a", "b"]

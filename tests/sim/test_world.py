@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from headway.engine.intake import Outside
 from headway.engine.memory import Memory
 from headway.engine.ready import Room
 from headway.live.store import opened
@@ -20,6 +21,7 @@ from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources, Rules, Script
 from headway.model.messages import Answer, Finish, Lease, Seconds, WorkflowId
+from headway.model.states import Kind
 from headway.sim.heap import Heap, Streams
 from headway.sim.world import End, Started, World
 from tests.sim.dags import chain, small_dags
@@ -43,9 +45,13 @@ class Real:
 
 
 def submission(
-    dag: Dag, jobs: Sequence[Job | None], ranks: Sequence[int], weak: Sequence[tuple[int, int]] = ()
+    dag: Dag,
+    jobs: Sequence[Job | None],
+    ranks: Sequence[int],
+    weak: Sequence[tuple[int, int]] = (),
+    outside: Outside | None = None,
 ) -> Submission:
-    return Submission("flow", "/flow.dag", "/", Flat(dag, list(jobs), frozenset(weak)), ranks)
+    return Submission("flow", "/flow.dag", "/", Flat(dag, list(jobs), frozenset(weak)), ranks, outside)
 
 
 def simulated(port: Memory | Real, workflow: WorkflowId, slots: Sequence[int], seed: int) -> list[Started]:
@@ -70,7 +76,14 @@ def workflows(draw: st.DrawFn) -> Submission:
     jobs: list[Job | None] = []
     for node in range(len(dag)):
         retries, back_off = draw(st.integers(0, 2)), draw(st.sampled_from([0.0, 3.0]))
-        rules = Rules(retries=retries, pre=draw(scripts), post=draw(scripts), back_off=back_off)
+        rules = Rules(
+            retries=retries,
+            pre=draw(scripts),
+            post=draw(scripts),
+            back_off=back_off,
+            category=draw(st.sampled_from([None, "c"])),
+            abort_on=draw(st.sampled_from([None, None, None, (1, 7)])),
+        )
         wide = Resources(cores=draw(st.integers(1, 2)))
         kinds = [
             Job("true", rules=Rules(retries=retries), resources=wide),
@@ -79,10 +92,12 @@ def workflows(draw: st.DrawFn) -> Submission:
         ]
         jobs.append(None if dag.milestones[node] else draw(st.sampled_from(kinds)))
     weak = [arc for arc in dag.arcs() if draw(st.integers(0, 3)) == 0]
-    return submission(dag, jobs, draw(st.lists(st.integers(0, 3), min_size=len(dag), max_size=len(dag))), weak)
+    ranks = draw(st.lists(st.integers(0, 3), min_size=len(dag), max_size=len(dag)))
+    last = [(Kind.FINAL, "last", Job("true"))] if draw(st.booleans()) else []
+    return submission(dag, jobs, ranks, weak, Outside(last, draw(st.sampled_from([{}, {"c": 1}]))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(workflows(), st.lists(st.integers(1, 3), min_size=1, max_size=2), st.integers(0, 1000))
 def test_a_store_in_memory_gives_what_a_real_one_gives(flow: Submission, slots: list[int], seed: int) -> None:
     memory = Memory()

@@ -49,8 +49,8 @@ class Memory(Board):
         self._attempts: dict[Key, int] = {}
         self._last_lease = 0
         self._queues: dict[tuple[WorkflowId, int], list[tuple[int, int, int]]] = {}  # eligible: rank, arrival, job
-        self._seen: dict[Key, State] = {}
-        self._counts: dict[tuple[WorkflowId, State, Kind], int] = {}
+        self._seen: dict[Key, tuple[State, bool]] = {}  # the last state, and whether it is a node that is open
+        self._counts: dict[tuple[WorkflowId, State], dict[int, int]] = {}  # by kind, without nodes that are open
         self._lanes: dict[tuple[WorkflowId, int], int] = {}  # jobs that run in each
         self._later: set[Key] = set()
 
@@ -66,7 +66,7 @@ class Memory(Board):
             self.nodes[workflow, JobId(job)] = Node(
                 rules, rules.begins, parts=parts, owner=owned, late=None if late is None else JobId(late)
             )
-        for parent, child, weak in intake.arcs():
+        for parent, child, weak in sorted(intake.arcs()):  # who becomes eligible first does not hang on the file
             self.arcs.setdefault((workflow, JobId(parent)), []).append((JobId(child), int(weak)))
         first = self.arrivals
         self.arrivals += intake.arrivals
@@ -143,17 +143,18 @@ class Memory(Board):
         if state is State.ELIGIBLE:
             queue = self._queues.setdefault((row.workflow, wants.lane), [])
             heappush(queue, (wants.rank, row.arrival, row.job))
-        before, kind = self._seen.get(key), Kind(row.kind)
-        if before is state:
+        before = self._seen.get(key, (None, False))
+        is_open = state is State.RUNNING and row.lease is None  # in the hands of its processes
+        if before == (state, is_open):
             return
-        for known, change in ((before, -1), (state, 1)):
-            if known is not None:
-                count = (row.workflow, known, kind)
-                self._counts[count] = self._counts.get(count, 0) + change
+        for (known, was_open), change in ((before, -1), ((state, is_open), 1)):
+            if known is not None and not was_open:
+                counts = self._counts.setdefault((row.workflow, known), {})
+                counts[row.kind] = counts.get(row.kind, 0) + change
             if known is State.RUNNING:
                 lane = (row.workflow, wants.lane)
                 self._lanes[lane] = self._lanes.get(lane, 0) + change
-        self._seen[key] = state
+        self._seen[key] = state, is_open
         (self._later.add if state is State.LATER else self._later.discard)(key)
 
     # --- what giving out jobs looks at -------------------------------------------------------------------------------
@@ -165,21 +166,26 @@ class Memory(Board):
         return workflow in self.returned
 
     def outlook(self, workflow: WorkflowId) -> Outlook:
-        def is_any(state: State, *without: Kind) -> bool:
-            return any(self._counts.get((workflow, state, kind)) for kind in Kind if kind not in without)
-
         final = self._traits[workflow].final
         return Outlook(
             self.is_halted(workflow),
-            is_any(State.RUNNING, *_BESIDE) or self._is_awaited(workflow),
-            is_any(State.ELIGIBLE, Kind.SERVICE),
-            is_any(State.LATER, Kind.SERVICE),
+            self._is_any(workflow, State.RUNNING, *_BESIDE) or self._is_awaited(workflow),
+            self.is_eligible(workflow),
+            self._is_any(workflow, State.LATER, Kind.SERVICE),
             final is not None and self.rows[workflow, final].state in (State.WAITING, State.ELIGIBLE),
         )
 
+    def is_eligible(self, workflow: WorkflowId) -> bool:
+        """Whether a job could be given, other than a service."""
+        return self._is_any(workflow, State.ELIGIBLE, Kind.SERVICE)
+
+    def _is_any(self, workflow: WorkflowId, state: State, *without: Kind) -> bool:
+        counts = self._counts.get((workflow, state))
+        return counts is not None and any(count for kind, count in counts.items() if kind not in without)
+
     def _is_awaited(self, workflow: WorkflowId) -> bool:
         """Whether a provisioner runs for which others wait."""
-        if not self._counts.get((workflow, State.RUNNING, Kind.PROVISIONER)):
+        if not self._counts.get((workflow, State.RUNNING), {}).get(Kind.PROVISIONER):
             return False
         running = (row for row in self.rows.values() if row.workflow == workflow and row.state is State.RUNNING)
         return any(row.kind == Kind.PROVISIONER and self.children(row) for row in running)

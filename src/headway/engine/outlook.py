@@ -10,7 +10,7 @@ class Outlook:
     """What there is of a workflow in the whole store. Services do not count."""
 
     halted: bool  # a job has ended it: nothing new begins
-    running: bool  # something runs, wherever
+    running: bool  # an attempt is under way, wherever; a node that is in the hands of its processes is none
     eligible: bool
     later: bool  # something is put off
     final: bool  # its last job has not begun, which runs even if nothing else does

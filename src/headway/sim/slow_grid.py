@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -64,15 +65,20 @@ class Replication:
         scale, shift = self._workers.size
         size = max(0, math.ceil(scale * exponential(self._sizes) - shift))
         self._batches, self._requests = self._batches + 1, self._requests + size
-        self._stalls += not self._store.outlook(self._workflow).eligible
+        if self._store.is_eligible(self._workflow):
+            self._assign(size)
+        else:
+            self._stalls += 1
+        if self._unassigned:
+            self._heap.after(self._workers.interval * exponential(self._gaps), self._batch, late=True)
+
+    def _assign(self, size: int) -> None:
         now = self._heap.now
         for lease in self._store.exchange([], Room(size, max(size, 1)), [self._workflow], now).leases:
             self._unassigned -= 1
             ends = now + self._means[lease.job] * max(0.0, 1.0 + self._spread * normal(self._times))
             self._end = max(self._end, ends)
-            self._heap.at(ends, lambda lease=lease.id: self._over(lease))  # type: ignore[misc]
-        if self._unassigned:
-            self._heap.after(self._workers.interval * exponential(self._gaps), self._batch, late=True)
+            self._heap.at(ends, partial(self._over, lease.id))
 
     def _over(self, lease: LeaseId) -> None:
         self._store.exchange([Finish(lease, 0)], Room(0, 1), (), self._heap.now)

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from headway.engine.ready import Room
-from headway.model.messages import Answer, Finish, Lease, Seconds, WorkflowId
+from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 from headway.sim.heap import Heap
 
@@ -47,6 +47,15 @@ class End:
     exit_code: int = 0
 
 
+@record
+class Running:
+    """An attempt under way."""
+
+    lease: Lease
+    slots: Sequence[int]
+    began: Seconds
+
+
 class World:
     """Placeholders at one store."""
 
@@ -69,7 +78,7 @@ class Placeholder:
     def __init__(self, world: World, name: str, slots: int, workflows: Sequence[WorkflowId]) -> None:
         self._world, self.name, self.slots, self._workflows = world, name, slots, list(workflows)
         self._free = list(range(slots))
-        self._running: dict[int, Lease] = {}
+        self._running: dict[LeaseId, Running] = {}
         self._finished: list[Finish] = []
         self._is_asking = False
         self.over: set[WorkflowId] = set()
@@ -78,15 +87,17 @@ class Placeholder:
         """Tells what has ended and takes what there is room for."""
         self._is_asking = False
         now = self._world.heap.now
-        busy = sum(lease.cores for lease in self._running.values())
+        busy = sum(one.lease.cores for one in self._running.values())
         room = Room(self.slots - busy, self.slots, is_whole=not self._running)
-        there = {lease.workflow for lease in self._running.values()}
+        there = {one.lease.workflow for one in self._running.values()}
         idle = [workflow for workflow in self._workflows if workflow not in there]
         finished, self._finished = self._finished, []
         answer = self._world.port.exchange(finished, room, self._workflows, now, idle)
         self.over.update(answer.over)
         for lease in answer.leases:
             self._start(lease)
+        for lease_id in answer.stops:
+            self._end(lease_id, None)
         if answer.wake is not None:
             self._world.heap.after(answer.wake, self._ask_once)
         if finished:  # what has ended here may be what others wait for
@@ -102,16 +113,17 @@ class Placeholder:
     def _start(self, lease: Lease) -> None:
         heap = self._world.heap
         slots = [heappop(self._free) for _ in range(lease.cores)]
-        first, began = slots[0] if slots else -1, heap.now
-        self._running[lease.id] = lease
-        self._world.started.append(Started(began, self.name, first, lease.name, lease.attempt))
+        self._running[lease.id] = Running(lease, slots, heap.now)
+        self._world.started.append(Started(heap.now, self.name, slots[0] if slots else -1, lease.name, lease.attempt))
         end = self._world.ends(lease)
+        heap.after(end.seconds, lambda: self._end(lease.id, end.exit_code))
 
-        def over() -> None:
-            del self._running[lease.id]
-            for slot in slots:
-                heappush(self._free, slot)
-            self._finished.append(Finish(lease.id, end.exit_code, began, heap.now))
-            self._ask_once()
-
-        heap.after(end.seconds, over)
+    def _end(self, lease: LeaseId, exit_code: int | None) -> None:
+        """An attempt is over, or is called off."""
+        running = self._running.pop(lease, None)
+        if running is None:
+            return
+        for slot in running.slots:
+            heappush(self._free, slot)
+        self._finished.append(Finish(lease, exit_code, running.began, self._world.heap.now))
+        self._ask_once()

@@ -221,11 +221,11 @@ SELECT MIN(not_before) FROM nodes WHERE workflow = :workflow AND not_before > :n
 -- name: unlease
 UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 
--- What there is of a workflow: whether it is halted; whether something runs, other than services, and provisioners for
--- which nobody waits any more; is eligible; is put off; and whether its last job has not begun.
+-- What there is of a workflow: whether it is halted; whether an attempt is under way, other than of services, and of
+-- provisioners for which nobody waits any more; is eligible; is put off; and whether its last job has not begun.
 -- name: outlook
 SELECT w.halted,
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 2 AND kind NOT IN (4, 6))
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 2 AND kind NOT IN (4, 6) AND lease IS NOT NULL)
         OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
             WHERE j.workflow = w.id AND j.state = 2 AND j.kind = 6),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 1 AND kind <> 4),
@@ -234,7 +234,7 @@ SELECT w.halted,
 FROM workflows w WHERE w.id = :workflow
 
 -- name: is_running
-SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6) LIMIT 1
+SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6) AND lease IS NOT NULL LIMIT 1
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
