@@ -10,7 +10,7 @@ from headway.live import rules as kept_rules
 from headway.live.spec import Spec
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
-from headway.model.job import HERE, PLAIN, Job, Rules
+from headway.model.job import HERE, PLAIN, Job
 from headway.model.record import field, mutable
 from headway.model.states import Kind, State
 
@@ -198,7 +198,7 @@ class Submission:
                 if late is not None or job.parts or filled or kept_rules.has_rules(job.rules):
                     yield node, int(job.rules.begins), kept_rules.text(job.rules), len(job.parts), None, late
         for node, entry in enumerate(self._extra, len(self._flat.jobs)):
-            rules: Rules = PLAIN if entry.kind is Kind.PART else entry.job.rules
+            rules = entry.job.rules
             yield node, int(rules.begins), kept_rules.text(rules), 0, entry.owner, None
 
     def nodes(self) -> Iterator[tuple[object, ...]]:
