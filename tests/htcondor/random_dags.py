@@ -287,7 +287,7 @@ class _Dag:
         words = ("VARS", "RETRY", "SCRIPT PRE", "SCRIPT POST", "ABORT-DAG-ON", "PRE_SKIP")
         mine = tuple(f"{word} {aborting} " for word in words)
         self.lines = [line for line in self.lines if not line.startswith(mine)]
-        code = self.chance.choice(["2", "7", "0"] if self.depth == 0 else ["0", "2"])
+        code = self.chance.choice(["2", "7"] if self.depth == 0 else ["2"])
         self.submit_file(aborting, 1)
         self.lines.append(f'VARS {aborting} plan="{code}:job/{sleeper}/0.start,0" word="u"')
         returned = f" RETURN {5 if self.depth == 0 else 2}" if self.some(0.5) else ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from headway.engine.progress import Changes, Node, Row, Rows, settle
 from headway.model.job import Rules, Script
 from headway.model.messages import Seconds
-from headway.model.states import Kind, State, Step
+from headway.model.states import Halt, Kind, State, Step
 
 
 def script_of(node: Node) -> Script | None:
@@ -147,7 +147,8 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
     aborts = rules.abort_on is not None and code == rules.abort_on[0] and not skipped
     if rules.abort_on is not None and aborts:
         returns = rules.abort_on[1]
-        changes.aborts[row.workflow] = code & 0xFF if returns is None else returns
+        how = Halt.ENDED if returns == 0 else Halt.ABORTED
+        changes.aborts[row.workflow] = how, code & 0xFF if returns is None else returns
     if code != 0 and not aborts and code != rules.unless_exit and row.tries <= row.retries:
         _try_again(rows, row, node, now)
         if rules.more_memory != 1.0:

@@ -290,8 +290,8 @@ class Claims(Shared):
             self._run("grow", workflow=workflow, job=job, factor=factor)
         for workflow, parent in changes.counted:
             self._run("count_arcs", workflow=workflow, parent=parent)
-        for workflow, returns in changes.aborts.items():
-            self._run("halt", workflow=workflow, returns=returns)
+        for workflow, (how, returns) in changes.aborts.items():
+            self._run("halt", workflow=workflow, halted=int(how), returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]
         for lease in changes.stops:
             self._run("stop", lease=lease, reason=kept("its workflow or node has failed"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from headway.live.store.words import kept
 from headway.model.messages import LeaseId, WorkflowId
-from headway.model.states import State
+from headway.model.states import Halt, State
 
 if TYPE_CHECKING:
     from headway.live.store.claims import Claims
@@ -25,7 +25,7 @@ def remove(store: Claims, workflow: WorkflowId) -> list[LeaseId] | None:
         if halted:  # already: nothing but the final job is left
             return []
         leases = [LeaseId(lease) for (lease,) in store._run("running", workflow=workflow)]
-        store._run("remove", workflow=workflow)
+        store._run("halt", workflow=workflow, halted=int(Halt.REMOVED), returns=None)
         for lease in leases:
             store._run("stop", lease=lease, reason=kept("the DAG that this is part of was ended"))
         store._news(workflow, stops=True)

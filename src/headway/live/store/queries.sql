@@ -173,10 +173,7 @@ UPDATE nodes SET step = :step, result = :result, pre_result = :pre_result, not_b
 UPDATE jobs SET memory = CAST(memory * :factor AS bigint) WHERE workflow = :workflow AND job = :job
 
 -- name: halt
-UPDATE workflows SET halted = 1, returns = :returns WHERE id = :workflow
-
--- name: remove
-UPDATE workflows SET halted = 2 WHERE id = :workflow
+UPDATE workflows SET halted = :halted, returns = :returns WHERE id = :workflow
 
 -- name: running
 SELECT lease FROM jobs WHERE workflow = :workflow AND state = 2 AND lease IS NOT NULL

@@ -12,9 +12,7 @@ from headway.engine.scripts import Facts, command_line
 from headway.live.spec import Spec
 from headway.live.store.words import said
 from headway.model.messages import JobId, WorkflowId
-from headway.model.states import Kind, State, Step
-
-REMOVED = 2  # what `halted` says of a sub-DAG whose DAG was ended; 1 is for one that a node of its own has ended
+from headway.model.states import Halt, Kind, State, Step
 
 if TYPE_CHECKING:
     from headway.live.store.claims import Claims, Taken
@@ -72,10 +70,9 @@ class _Status:
 
     def dag_status(self) -> int:
         """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it, 4 it was removed."""
-        ((halted, returns),) = self._store._run("halted", workflow=self.workflow)
-        if halted:
-            return 4 if halted == REMOVED else 3 if returns else 0  # RETURN 0: all is well
-        return 2 if self.count(State.FAILED) else 0
+        ((halted, _),) = self._store._run("halted", workflow=self.workflow)
+        told = {Halt.ABORTED: 3, Halt.REMOVED: 4, Halt.ENDED: 0}
+        return told[Halt(halted)] if halted else 2 if self.count(State.FAILED) else 0
 
     def codes(self, node: JobId) -> list[int]:
         """How the processes of a node ended, in their order; without those that were called off."""
