@@ -95,7 +95,7 @@ class _Dag:
         self.parents: dict[str, set[str]] = {}
         self.children: dict[str, set[str]] = {}
         self.throttled: list[str] = []
-        self.has_joins = False
+        self.has_joins = self.is_ended = False  # ended while a node of it runs
 
     def full(self, member: str) -> str:
         return self.prefix + member if self.spliced else member
@@ -269,6 +269,7 @@ class _Dag:
         name = f"{self.prefix}Z"
         if self.depth == 0 and self.some(0.5):
             inner = _Dag(self.case, self.chance, f"{self.name}_{name}_u", self.depth + 1)
+            inner.is_ended = True
             sleeper = f"{inner.prefix}A"
             inner.submit_file(sleeper, 1)
             inner.declared.append(f"JOB {sleeper} {inner.name}_{sleeper}.sub")
@@ -284,6 +285,7 @@ class _Dag:
             self.declared.append(f"JOB {name} {self.name}_{name}.sub")
             self.lines.append(f'VARS {name} plan="z,0"')
         self.case.removed |= {name, sleeper}
+        self.is_ended = True
         words = ("VARS", "RETRY", "SCRIPT PRE", "SCRIPT POST", "ABORT-DAG-ON", "PRE_SKIP")
         mine = tuple(f"{word} {aborting} " for word in words)
         self.lines = [line for line in self.lines if not line.startswith(mine)]
@@ -294,7 +296,12 @@ class _Dag:
         self.lines.append(f"ABORT-DAG-ON {aborting} {code}{returned}")
 
     def dag_words(self) -> list[str]:
-        """DAGMan counts its join nodes too, calls nodes futile that are done, and none after UNLESS-EXIT."""
+        """DAGMan counts its join nodes too, calls nodes futile that are done, and none after UNLESS-EXIT.
+
+        Nodes that it removes have failed when it hears of their end, which may be before the final node runs or after.
+        """
+        if self.is_ended:
+            return ["$DAG_STATUS"] * 3
         text = "\n".join([*self.declared, *self.lines])
         plain = not any(word in text for word in ("SPLICE", " DONE", "UNLESS-EXIT")) and not self.has_joins
         return [*DAG_WORDS, *COUNTS] if plain else DAG_WORDS
@@ -305,7 +312,8 @@ class _Dag:
         option = " NOOP" if self.some(0.1) else ""
         self.declared.append(f"FINAL {name} {self.name}_{name}.sub{option}")
         plan = self.chance.choice(["0", "0", "0", "2", "2,0", "3"])
-        self.lines.append(f'VARS {name} plan="{plan}" tag="$(DAG_STATUS)$(FAILED_COUNT)"')
+        counted = "" if self.is_ended else "$(FAILED_COUNT)"
+        self.lines.append(f'VARS {name} plan="{plan}" tag="$(DAG_STATUS){counted}"')
         if self.some(0.5):
             words = " ".join([*self.chance.sample(PRE_WORDS, 2), *self.chance.sample(self.dag_words(), 3)])
             code = self.chance.choice(["0", "0", "0", "1"])
