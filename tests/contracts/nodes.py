@@ -11,7 +11,7 @@ from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources, Rules, Script, Tolerance
-from headway.model.states import Kind
+from headway.model.states import Kind, State
 from tests.contracts.crew import Crew
 
 
@@ -177,6 +177,51 @@ class NodeContract:
         assert crew.states() == "a:e b:w f:w"
         crew.run("a", "b", "f")
         assert crew.states() == "a:d b:d f:d"
+
+    def test_a_final_job_that_failed_is_retried_from_its_first_step(self, place: str) -> None:
+        last = (Kind.FINAL, "f", job(pre=PRE))
+        crew = Crew.on(place, nodes({"a": Job("a")}, outside=[last]))
+        crew.run("a", "f")
+        assert commands(crew) == ["main"]
+        crew.end("f", exit_code=2)
+        assert crew.states() == "a:d f:f" and crew.store.final_state(crew.workflow) is State.FAILED
+        assert crew.store.retry_failed(crew.workflow) == 1
+        crew.store.resume(crew.workflow)
+        assert commands(crew) == ["exec /pre f 0"]
+
+    def test_a_workflow_that_is_removed_runs_its_final_job_only(self, place: str) -> None:
+        last = (Kind.FINAL, "f", job(pre=Script("/pre $DAG_STATUS")))
+        crew = Crew.on(place, nodes({"a": Job("a"), "b": Job("b")}, "ab", outside=[last]))
+        assert crew.take(9) == ["a"]
+        assert crew.store.remove(crew.workflow) == [crew.leases["a"].id]
+        assert crew.take(9) == [] and crew.store.remove(crew.workflow) == []
+        crew.end("a", exit_code=None)
+        assert commands(crew) == ["exec /pre 4"]
+        crew.end("f")
+        crew.run("f")
+        assert crew.states() == "a:e b:w f:d" and crew.store.remove(crew.workflow) is None
+
+    def test_a_workflow_without_a_final_job_is_not_removed_so(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(pre=PRE)}))
+        assert crew.store.remove(crew.workflow) is None and crew.store.final_state(crew.workflow) is None
+
+    def test_a_job_that_ends_its_workflow_without_a_word_returns_its_exit_code(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(10, None))}))
+        crew.run("a", exit_code=10)
+        assert crew.store.returned(crew.workflow) == 10
+
+    def test_a_process_is_tried_again_by_its_own_rules_below_those_of_its_node(self, place: str) -> None:
+        node = job(retries=1, post=POST)
+        node.parts = (Job("part", rules=Rules(retries=3, unless_exit=7, success=3)),)
+        crew = Crew.on(place, nodes({"a": node}))
+        for code in (0, 1, 7):  # 3 would be a success
+            assert commands(crew) == ["part"]
+            crew.end("a/0", exit_code=code)
+        assert commands(crew) == ["exec /post 7"]
+        crew.end("a", exit_code=7)
+        assert commands(crew) == ["part"]
+        crew.end("a/0", exit_code=3)
+        assert commands(crew) == ["exec /post 3"]
 
     def test_services_and_provisioners_are_outside_the_order(self, place: str) -> None:
         beside = [(Kind.PROVISIONER, "p", Job("p")), (Kind.SERVICE, "s", Job("s"))]

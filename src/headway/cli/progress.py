@@ -99,6 +99,8 @@ class Display:
         rest = f", {ended.failed:,} failed" * bool(ended.failed) + f", {ended.skipped:,} not run" * bool(ended.skipped)
         where = "1 slot" if slots == 1 else f"{slots} slots"
         self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
+        if outcome.decided and not outcome.exit_code and (ended.failed or ended.skipped):
+            self.say("Its FINAL node has ended well, which decides: exit code 0.")
         if ended.failed:
             self.say("Run again with --retry, it tries again what failed.")
         if ended.skipped and not ended.failed:

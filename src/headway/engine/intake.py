@@ -11,7 +11,7 @@ from headway.model.states import Kind, State
 
 SERVICE_RANK = -(2**31)  # before everything else
 # What the rules of progress act on once a workflow has come in. A job with one of these is a node.
-_ACTED_ON = ("unless_exit", "pre", "post", "pre_skip", "abort_on", "tolerance", "back_off", "more_memory")
+_ACTED_ON = ("unless_exit", "pre", "post", "pre_skip", "abort_on", "tolerance", "back_off", "more_memory", "success")
 _LaneKey = tuple[str | None, tuple[tuple[str, int], ...]]  # a category that is throttled, named resources
 
 
@@ -166,7 +166,7 @@ class Intake:
                 if late is not None or job.parts or filled or has_rules(job.rules):
                     yield node, job.rules, len(job.parts), None, late
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
-            yield node, PLAIN if entry.kind is Kind.PART else entry.job.rules, 0, entry.owner, None
+            yield node, entry.job.rules, 0, entry.owner, None
 
     def all_nodes(self) -> Iterator[tuple[int, Rules, int, int | None, int | None]]:
         """job, rules, parts, owner, late: of every job that is more than a command."""

@@ -18,7 +18,7 @@ from headway.engine.ready import Candidate, Lane, Room
 from headway.engine.step import step
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import record
-from headway.model.states import Kind, State
+from headway.model.states import Halt, Kind, State
 
 _BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 STATES = tuple(State)
@@ -42,7 +42,7 @@ class Memory(Board):
         super().__init__()
         self.leases: list[Lease] = []  # that the exchange which is under way gives
         self.stops: dict[LeaseId, Key] = {}  # attempts that are to end
-        self.returned: dict[WorkflowId, int | None] = {}  # workflows that one of their jobs has ended
+        self.returned: dict[WorkflowId, tuple[Halt, int]] = {}  # workflows that one of their jobs has ended
         self._traits: dict[WorkflowId, Traits] = {}
         self._wants: dict[Key, Wants] = {}
         self._held: dict[LeaseId, Key] = {}

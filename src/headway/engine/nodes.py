@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from headway.engine.progress import Changes, Node, Row, Rows, settle
 from headway.model.job import Rules, Script
 from headway.model.messages import Seconds
-from headway.model.states import Kind, State, Step
+from headway.model.states import Halt, Kind, State, Step
 
 
 def script_of(node: Node) -> Script | None:
@@ -42,6 +42,8 @@ def attempt_ended(rows: Rows, row: Row, code: int | None, now: Seconds, changes:
     elif node.step is Step.PRE:
         _pre_ended(rows, row, node, code, now, changes)
     elif node.step is Step.MAIN:
+        if node.rules.success:
+            code = 0 if code == node.rules.success else code or 1
         failures = 1 if code else 0
         _main_ended(rows, row, node, 0 if failures <= tolerated(node.rules, 1) else code, now, changes)
     else:
@@ -50,11 +52,11 @@ def attempt_ended(rows: Rows, row: Row, code: int | None, now: Seconds, changes:
 
 def _pre_ended(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Changes) -> None:
     node.pre_result = code
-    if code == node.rules.pre_skip:
-        _over(rows, row, node, 0, now, changes)
-    elif code == 0:
+    if code == 0:  # whatever PRE_SKIP says: DAGMan looks at that only after a failure
         node.step = Step.MAIN
         row.ready()
+    elif code == node.rules.pre_skip:
+        _over(rows, row, node, 0, now, changes, skipped=True)
     else:
         _over(rows, row, node, code, now, changes)
 
@@ -77,7 +79,7 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     allowed = tolerated(node.rules, node.parts)
     at_once = node.rules.tolerance is None or node.rules.tolerance.fail_fast
     called_off = at_once and node.parts_failed > allowed
-    if not called_off and (code is None or (code and part.tries < part.retries)):
+    if not called_off and (code is None or (part.tries < part.retries and not _settles(own.rules, code))):
         part.tries += code is not None
         part.ready()
         _see_to_stop(rows, part, row, node, changes)
@@ -90,7 +92,7 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     else:
         part.to(State.FAILED)
         node.parts_failed += 1
-        node.result = code if node.result is None else node.result
+        node.result = code  # of several that fail, the last one counts
         if at_once and node.parts_failed == allowed + 1:
             _call_off(rows, row, node, changes)
     if node.parts_left == 0:
@@ -98,6 +100,11 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
         _main_ended(rows, row, node, node.result or 1 if failed else 0, now, changes)
     else:
         _see_to_stop(rows, part, row, node, changes)
+
+
+def _settles(rules: Rules, code: int) -> bool:
+    """Whether a process that ended so is not to be tried again by what its own submit description says."""
+    return code in (rules.success, rules.unless_exit)
 
 
 def _see_to_stop(rows: Rows, part: Row, row: Row, node: Node, changes: Changes) -> None:
@@ -133,13 +140,15 @@ def _call_off(rows: Rows, row: Row, node: Node, changes: Changes) -> None:
             sibling.to(State.WAITING)
 
 
-def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Changes) -> None:
+def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Changes, skipped: bool = False) -> None:
     """One try at a node is over: it is done, is tried again from its first step, or has failed."""
     rules = node.rules
     row.tries += 1
-    aborts = rules.abort_on is not None and code == rules.abort_on[0]
+    aborts = rules.abort_on is not None and code == rules.abort_on[0] and not skipped
     if rules.abort_on is not None and aborts:
-        changes.aborts[row.workflow] = rules.abort_on[1]
+        returns = rules.abort_on[1]
+        how = Halt.ENDED if returns == 0 else Halt.ABORTED
+        changes.aborts[row.workflow] = how, code & 0xFF if returns is None else returns
     if code != 0 and not aborts and code != rules.unless_exit and row.tries <= row.retries:
         _try_again(rows, row, node, now)
         if rules.more_memory != 1.0:

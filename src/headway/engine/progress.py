@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable
-from headway.model.states import TRANSITIONS, Kind, State, Step
+from headway.model.states import TRANSITIONS, Halt, Kind, State, Step
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
     from headway.model.job import Rules
@@ -99,7 +99,7 @@ class Changes:
     counted: list[Key] = field(default_factory=list)  # jobs whose arcs, weak or not, count no second time
     grown: list[tuple[Key, float]] = field(default_factory=list)  # jobs that want more memory now, by which factor
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
-    aborts: dict[WorkflowId, int | None] = field(default_factory=dict)  # workflows that end, what they return
+    aborts: dict[WorkflowId, tuple[Halt, int]] = field(default_factory=dict)  # workflows that end, what they return
     doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
 
 

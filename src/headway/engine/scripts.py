@@ -29,4 +29,6 @@ def command_line(script: Script, facts: Facts) -> str:
 
 
 def _meant(word: str, facts: Facts) -> str:
-    return str(facts[word[1:]]()) if word[:1] == "$" and word[1:] in facts else word
+    """Words may be written in any case of letters."""
+    meant = facts.get(word[1:].upper()) if word[:1] == "$" else None
+    return word if meant is None else str(meant())

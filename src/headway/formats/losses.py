@@ -47,8 +47,8 @@ def lost(workflow: Workflow, can: Set[str]) -> list[str]:
             ):
                 if there and kind not in able:
                     found[kind] += 1
-            if job.rules is not PLAIN and "rules" not in able:
-                for name in _RULES:
+            if job.rules is not PLAIN:
+                for name in _RULES if "rules" not in able else ("success",):  # which no DAGMan node has
                     if name not in able and getattr(job.rules, name) != getattr(PLAIN, name):
                         found[f"rule {name}"] += 1
     found["special"] = 0 if "special" in able else sum(1 for _ in workflow.special())
@@ -98,6 +98,7 @@ _RULE_WORDS = {
     "noop": "the NOOP mark",
     "done": "the DONE mark",
     "subdag": "the DAG inside",
+    "success": "the exit code that counts as a success",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.formats.dagman.rescue import MOST, rescue_name, rescue_number, rescue_text
 from headway.live.read import read, write_whole
-from headway.live.store.protocol import Looking
+from headway.live.store.protocol import Store
 from headway.model.messages import WorkflowId
 from headway.model.record import replace
 from headway.model.states import State
@@ -29,18 +29,16 @@ def _newest(dag: Path) -> Path | None:
     return max(numbered)[1] if numbered else None
 
 
-def write_rescue(workflow: Workflow, store: Looking, number: WorkflowId) -> Path | None:
-    """Writes down what is done of a DAG that has not come to its end; None if there is nothing new to say."""
+def write_rescue(workflow: Workflow, store: Store, number: WorkflowId, since: float) -> Path | None:
+    """Writes down what is done of a DAG that has not come to its end; None if nothing was run since then."""
     dag = Path(workflow.source)
-    if not dag.is_file():
+    if not dag.is_file() or not any((run.ended or since) >= since for run in store.history(number)):
         return None
     jobs = store.jobs(number)
     outside = {group.name for group in workflow.special()}  # DAGMan runs these whatever a rescue file says
     done = [job.name for job in jobs if job.state is State.DONE and job.name not in outside]
     failed = [job.name for job in jobs if job.state is State.FAILED]
     before = _newest(dag)
-    if done == ([] if before is None else _done(before)):  # nothing to go on from, or nothing new
-        return None
     last = 0 if before is None else rescue_number(dag.name, before.name) or 0
     path = dag.with_name(rescue_name(dag.name, min(MOST, last + 1)))
     write_whole(str(path), rescue_text(dag.name, done, failed, len(jobs)))
@@ -52,11 +50,3 @@ def _siblings(dag: Path) -> list[Path]:
         return list(dag.parent.iterdir())
     except OSError:
         return []
-
-
-def _done(rescue: Path) -> list[str]:
-    try:
-        lines = rescue.read_text(errors="surrogateescape").splitlines()
-    except OSError:
-        return []
-    return [line.removeprefix("DONE ") for line in lines if line.startswith("DONE ")]

@@ -11,7 +11,7 @@ from headway.model.record import fields
 # What the engine acts on once a job is in the store; the rest is settled when it is submitted.
 _KEPT = (
     *("unless_exit", "pre", "post", "pre_skip", "abort_on", "tolerance", "back_off", "more_memory"),
-    *("noop", "subdag", "hold"),
+    *("success", "noop", "subdag", "hold"),
 )
 _NAMES = tuple(name for name in fields(Rules) if name in _KEPT)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -20,12 +21,15 @@ from headway.live.submit import source_of, submitted, unheeded
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import field, record
+from headway.model.states import State
 from headway.model.workflow import Workflow
 
 if TYPE_CHECKING:
     from headway.live.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
+FAILED = 3  # the exit code of a run that left something undone
+DAGMANS = 1  # the same as DAGMan says it, which is what the node of a sub-DAG sees
 
 
 @record
@@ -52,14 +56,32 @@ class Outcome:
     seconds: float
     bounds: Bounds
     failures: Sequence[Mapping[str, Any]]
-    returned: int | None  # what the workflow itself says (ABORT-DAG-ON … RETURN)
+    returned: int | None  # what the workflow itself says (FINAL, ABORT-DAG-ON)
     rescue: Path | None  # where what is done was written down for DAGMan
+    failed: int = FAILED  # the exit code of one that is not done
+    decided: bool = False  # it is not a node's own code that is returned, but how the final one ended
 
     @property
     def exit_code(self) -> int:
         if self.returned is not None:
             return self.returned
-        return 0 if not self.tally.failed and not self.tally.skipped else 3
+        return 0 if not self.tally.failed and not self.tally.skipped else self.failed
+
+    @property
+    def dagmans_code(self) -> int:
+        """What DAGMan would have exited with."""
+        if self.returned is not None and not self.decided:
+            return self.returned
+        return DAGMANS if self.exit_code else 0
+
+
+def with_services(path: str) -> str:
+    """A PATH on which jobs find mqstatus, wherever Headway was called from. What is on it already comes first."""
+    for program in (sys.argv[0], sys.executable):
+        folder = os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH120 - a short run waits for this
+        if os.access(f"{folder}/mqstatus", os.X_OK):
+            return path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+    return path
 
 
 class Session:
@@ -77,7 +99,7 @@ class Session:
         choose: Callable[[Workflow], Choice],
         tell: Callable[[str], None],
     ) -> None:
-        self.begun = time.time()
+        self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._whole = whole
         self._files: DagmanFiles | None = None
@@ -85,6 +107,7 @@ class Session:
             from headway.live.sub_dag import sub_dag
 
             arguments = [*arguments, sub_dag(whole(), workflow, wish.place)]
+        self._original = workflow
         self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
         if self.rescue is not None:
             from headway.live.rescue import rescued
@@ -114,13 +137,18 @@ class Session:
         self.total = self.before.done + self.before.failed + self.before.skipped
 
     def _rescue(self, workflow: Workflow) -> Path | None:
-        """The rescue file to begin from: only for a DAG that the store does not know."""
+        """The rescue file to begin from: only for a DAG that the store does not know, or a sub-DAG as DAGMan does."""
         from headway.live.rescue import rescue_of
 
         rescue, file = rescue_of(workflow), source_of(workflow, ())
         if rescue is None:
             return None
-        known = any(one.source == file or one.source.startswith(f"{file} ") for one in self._whole().workflows())
+        store, place = self._whole(), self._wish.place
+        known = any(one.source == file or one.source.startswith(f"{file} ") for one in store.workflows())
+        if known and place is not None:
+            from headway.live.sub_dag import is_tried_again
+
+            known = not is_tried_again(store, place)
         return None if known else rescue
 
     def start(self) -> None:
@@ -144,6 +172,11 @@ class Session:
         given = {**os.environ, "HEADWAY_ORDER": self._wish.order, INSIDE: self._wish.inside}
         if not self._wish.inside:
             del given[INSIDE]  # one of an outer run means nothing here
+        given["PATH"] = with_services(given.get("PATH", os.defpath))
+        if self._workflow.provisioner is not None:
+            from headway.live.provisioner import chirping
+
+            given["PATH"] = f"{chirping(self._home)}{os.pathsep}{given['PATH']}"
         if self._store.is_shared:
             given.pop(PASSWORD, None)  # of the store; what runs in jobs and needs it asks the runner
         return given
@@ -154,7 +187,8 @@ class Session:
         if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
             from headway.live.dagman_files import DagmanFiles
 
-            files = waited_out(lambda: DagmanFiles(self._workflow, self._whole(), self.number, warn), warn)
+            known = self._original, self._whole(), self.number, self._since
+            files = waited_out(lambda: DagmanFiles(*known, warn), warn)
         yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
         if files is not None:
             self._files = files
@@ -163,7 +197,7 @@ class Session:
         """How it ended; the files that a DAGMan file asks for are brought up to date for the last time."""
         outcome, files = waited_out(lambda: self.outcome, warn), self._files
         if files is not None:
-            waited_out(lambda: files.end(outcome.exit_code), warn)
+            waited_out(lambda: files.end(outcome.dagmans_code), warn)
         return outcome
 
     def _bounds(self) -> Bounds:
@@ -185,17 +219,23 @@ class Session:
     def outcome(self) -> Outcome:
         """How it ended, by what the store says; to be asked when it has."""
         store, number = self._store, self.number
-        ended = tally(store, number)
-        rescue = None
-        if self._workflow.format == "dagman" and ended.done < self.total:
-            from headway.live.rescue import write_rescue
+        ended, failed = tally(store, number), FAILED if self._wish.place is None else DAGMANS
+        returned, rescue, decided = store.returned(number), None, False
+        if self._workflow.format == "dagman":
+            final = store.final_state(number)
+            if ended.done < self.total and (returned != 0 or final is State.FAILED):
+                from headway.live.rescue import write_rescue
 
-            rescue = write_rescue(self._workflow, store, number)
+                rescue = write_rescue(self._workflow, self._whole(), number, self._since)
+            if final in (State.DONE, State.FAILED):  # it decides, whatever else happened
+                returned, decided = (0 if final is State.DONE else failed), True
         return Outcome(
             ended,
             time.time() - self.begun,
             self._bounds(),
             failed_jobs(self._home, store, number) if ended.failed else [],
-            store.returned(number),
+            returned,
             rescue,
+            failed,
+            decided,
         )

@@ -246,10 +246,21 @@ def refuse(workflow: Workflow) -> None:
             if job.rules.save_point is not None:
                 what = f"SAVE_POINT_FILE of {shown(path)} cannot be honoured: only HTCondor can start from one."
                 raise InputError(workflow.source, _line(workflow, path, "SAVE_POINT_FILE"), what, "Take it out.")
+    if workflow.provisioner is not None:
+        from headway.live.provisioner import refuse_own_chirp
+
+        refuse_own_chirp(workflow, _line(workflow, workflow.provisioner.name))
     for group in workflow.special():
         if len(group.jobs) != 1 or group.jobs[0].parts:
-            what = f"{shown(group.name)} queues several processes, which a node outside the order cannot."
-            raise InputError(workflow.source, _line(workflow, group.name), what, "Queue one.")
+            what, fix = (
+                f"{shown(group.name)} queues several processes, which a node outside the order cannot.",
+                "Queue one.",
+            )
+            if len(group.jobs[0].parts) == 1:
+                what = f"max_retries, success_exit_code or retry_until in the submit file of {shown(group.name)}, which"
+                what += " has scripts or RETRY or stands outside the order, cannot be honoured."
+                fix = "Take them out; max_retries alone is honoured where there is neither a script nor RETRY."
+            raise InputError(workflow.source, _line(workflow, group.name), what, fix)
 
 
 def unheeded(workflow: Workflow) -> Iterator[str]:

@@ -98,6 +98,7 @@ class Rules:
     back_off: float = 0.0  # seconds before the first retry; each next one waits twice as long
     more_memory: float = 1.0  # by what its memory grows with each retry
     subdag: str | None = None  # the file of a DAG that runs in this job's place
+    success: int = 0  # the exit code that counts as one
 
     @property
     def begins(self) -> Step:

@@ -29,6 +29,15 @@ class Kind(IntEnum):
     PROVISIONER = 6  # runs first; the rest waits until it is ready
 
 
+class Halt(IntEnum):
+    """Why nothing new begins in a workflow, but for the job that runs last."""
+
+    NOT = 0
+    ABORTED = 1  # by one of its jobs
+    REMOVED = 2  # with the workflow that it is part of
+    ENDED = 3  # by one of its jobs, which says that all is well
+
+
 COUNTED = frozenset((Kind.JOB, Kind.NODE, Kind.FINAL, Kind.PROVISIONER))  # what people call a job
 
 

@@ -11,6 +11,7 @@ from headway.model.errors import shown
 from headway.model.job import Job, Script, Tolerance
 
 ALL = "ALL_NODES"
+JOIN = re.compile(r"(?:\S+\+)?_condor_join_node\d+")  # what DAGMan puts between many parents and many children
 
 
 def _jobs(dag: Dag, name: str, command: str, final: bool) -> Iterable[Job]:
@@ -82,7 +83,9 @@ def _pre_skip(dag: Dag, words: list[str], text: str, final: bool) -> None:
     _count(words, 3, 3, "PRE_SKIP NODE CODE")
     code = integer(words[2], "the exit code", 0, 255)
     if code == 0:
-        dag.warnings.append(f"PRE_SKIP {shown(words[1])} 0: a PRE script that succeeds skips its node.")
+        dag.warnings.append(
+            f"PRE_SKIP {shown(words[1])} 0 skips nothing: it counts only after a PRE script that fails."
+        )
     _set(dag, words, "PRE_SKIP", final, "pre_skip", code)
 
 
@@ -101,6 +104,8 @@ def _done(dag: Dag, words: list[str], text: str, final: bool) -> None:
     _count(words, 2, 2, "DONE NODE")
     if words[1].upper() == ALL:
         raise WordError("DONE takes no ALL_NODES.", "Name one node.")
+    if JOIN.fullmatch(words[1]):  # DAGMan's rescue files name them; it is done when its parents are, here as there
+        return
     job = dag.job(words[1])
     if words[1] in dag.special:
         dag.warnings.append(f"DONE {shown(words[1])} is ignored: it is no ordinary node.")

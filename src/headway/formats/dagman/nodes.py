@@ -66,6 +66,10 @@ class Dag:
                 f"{shown(name)} is a node of a splice, which only the splice's own file can modify.",
                 "Move the command there.",
             )
+        if not group.jobs:
+            raise WordError(
+                f"{shown(name)} is no node of the file: it joins many parents to many children.", "Name a node."
+            )
         return group.jobs[0]
 
     def unknown(self, name: str) -> UnknownNameError:

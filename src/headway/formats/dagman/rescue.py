@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-MOST = 999  # rescue files of one DAG, by the three digits of their names
+MOST = 100  # rescue files of one DAG: DAGMan's own limit, above which it looks for none
 _NUMBER = re.compile(r"\.rescue(\d{3})$")
 
 

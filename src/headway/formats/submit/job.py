@@ -25,6 +25,7 @@ _SIZE = re.compile(r"(\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*([KMGT]?)B?", re.IGN
 _SECONDS = re.compile(r"(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?")
 _UNITS = {"k": 1, "m": 1024, "g": 1024**2, "t": 1024**3}  # in KiB
 _REQUEST = "request_"
+_DEFAULT_RETRIES = 2  # HTCondor's DEFAULT_JOB_MAX_RETRIES, if only retry_until or success_exit_code is there
 _OWN_REQUESTS = {"request_cpus", "request_memory"}
 
 
@@ -187,10 +188,30 @@ class _Reading:
         return int(match[1]) * factor if match[1].isdecimal() else math.ceil(float(match[1]) * factor)
 
     def rules(self) -> Rules:
-        retries, priority = self.whole("max_retries") or 0, self.whole("priority", "prio") or 0
-        if not retries and not priority:
+        """What the job asks for itself, below what its node says."""
+        success, until = self.code("success_exit_code", "jobsuccessexitcode"), self.code("retry_until")
+        retries, priority = self.code("max_retries"), self.whole("priority", "prio") or 0
+        if retries is None:
+            retries = 0 if success is None and until is None else _DEFAULT_RETRIES
+        if not retries and not priority and not success:
             return PLAIN
-        return Rules(retries=max(0, min(retries, 2**31 - 1)), priority=max(-(2**31), min(priority, 2**31 - 1)))
+        return Rules(
+            retries=max(0, min(retries, 2**31 - 1)),
+            unless_exit=until,
+            priority=max(-(2**31), min(priority, 2**31 - 1)),
+            success=success or 0,
+        )
+
+    def code(self, *names: str) -> int | None:
+        """A number that decides how often a job runs: what cannot be computed here is refused, not left out."""
+        text = self.first(*names)
+        if text is None or self.at is None or text.lower() == "undefined":
+            return None
+        try:
+            return whole_number(text)
+        except ModelError:
+            what = f"{self.at.name} = {shown(text)} is no plain number."
+            raise self.wrong(ModelError(what, "Only a number can be honoured here.")) from None
 
     def apply_attributes(self, job: Job) -> None:
         """What our own writer kept beside what HTCondor can say."""
@@ -215,5 +236,8 @@ def _words(text: str) -> list[str]:
 
 
 def with_rules(job: Job, rules: Rules) -> Rules:
-    """A node's own rules, and what only its submit description says."""
-    return replace(rules, retries=rules.retries or job.rules.retries, priority=rules.priority or job.rules.priority)
+    """A node's own rules, and what only its submit description says: for formats that have one kind of retries."""
+    own = job.rules
+    unless_exit = rules.unless_exit if rules.retries else own.unless_exit
+    priority = rules.priority or own.priority
+    return replace(rules, retries=rules.retries or own.retries, unless_exit=unless_exit, priority=priority)

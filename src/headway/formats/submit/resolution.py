@@ -137,13 +137,17 @@ class Resolution:
             self.tell(f"{description.path}: no process is queued; its nodes do nothing.")
             jobs = [Job(NOTHING, setting=job.setting)]
         for process in jobs:
-            process.rules = self.same(with_rules(process, job.rules)) if process.rules is not PLAIN else job.rules
+            process.rules = self.rules(process, job.rules)
             process.resources = self.same(process.resources)
             process.setting = self.same(process.setting)
             if job.attributes:
                 process.attributes = {**process.attributes, **job.attributes}
             process.seconds = process.seconds if process.seconds is not None else job.seconds
         return jobs
+
+    def rules(self, process: Job, node: Rules) -> Rules:
+        """The rules of a process: its node's, and what its submit description adds to them."""
+        return self.same(with_rules(process, node)) if process.rules is not PLAIN else node
 
     def same(self, value: Shared) -> Shared:
         """One object for all that are equal."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from headway.formats.submit.process import mentions
 from headway.formats.submit.resolution import NOTHING, Resolution
 from headway.formats.world import World
@@ -28,28 +30,38 @@ class _Runnable(Resolution):
         node = group.jobs[0]
         jobs = self.jobs(node, group.name, place)
         rules = _placed(node.rules, node.setting.directory)
+        if not (rules.noop or rules.subdag or rules.priority) and jobs[0] is not node:
+            rules = replace(rules, priority=jobs[0].rules.priority)
+        own = [_own(job.rules) if job.rules is not node.rules else PLAIN for job in jobs]
+        if place is None and len(jobs) == 1 and _is_simple(rules, own[0]):  # outside the order no node has processes
+            rules, own = replace(rules, retries=own[0].retries), [PLAIN]
+        if rules.retries and node.command is None and not (rules.noop or rules.subdag):
+            for job, again in zip(jobs, self.variants(node, group.name, place, rules.retries), strict=False):
+                job.again = again
         copy = Group(group.name)
-        if len(jobs) == 1:
-            job = jobs[0]
-            rules = replace(rules, retries=job.rules.retries, priority=job.rules.priority)
-            copy.jobs = [replace(job, rules=self.same(rules) if rules != PLAIN else PLAIN)]
-            if rules.retries and node.command is None and not (rules.noop or rules.subdag):
-                copy.jobs[0].again = self.variants(node, group.name, place, rules.retries)
-        else:
-            parts = tuple(replace(job, rules=_of_process(job.rules, node.rules)) for job in jobs)
+        if len(jobs) == 1 and own[0] is PLAIN:
+            copy.jobs = [replace(jobs[0], rules=self.same(rules) if rules != PLAIN else PLAIN)]
+        else:  # what a job asks for itself is below what its node says: it is a process of its own then too
+            parts = tuple(replace(job, rules=self.same(mine)) for job, mine in zip(jobs, own, strict=True))
             copy.jobs = [Job(NOTHING, setting=node.setting, rules=rules, attributes=node.attributes, parts=parts)]
         return copy
 
-    def variants(self, node: Job, name: str, place: tuple[Members, int] | None, retries: int) -> tuple[Job, ...]:
-        """What the node is on each retry, where its description asks which one it is."""
+    def rules(self, process: Job, node: Rules) -> Rules:
+        """Those of its submit description alone: DAGMan has what a node says beside them, not in their place."""
+        return process.rules
+
+    def variants(
+        self, node: Job, name: str, place: tuple[Members, int] | None, retries: int
+    ) -> Iterator[tuple[Job, ...]]:
+        """What each process of the node is on each retry, where its description asks which one it is."""
         description = self.description(node) if node.description else None
         if description is None or not (mentions(description, "retry") or _asks(node, "retry")):
-            return ()
+            return
         found = []
         for number in range(1, min(retries, 100) + 1):
             variables = (("RETRY", str(number)), *self.variables(node, description, place))
-            found.append(self.concrete(node, name, description, variables)[0])
-        return tuple(found)
+            found.append(self.concrete(node, name, description, variables))
+        yield from zip(*found, strict=False)
 
     def variables(self, job: Job, description: object, place: tuple[Members, int] | None) -> Pairs:
         found = super().variables(job, description, place)  # type: ignore[arg-type]
@@ -77,7 +89,13 @@ def _in(script: Script | None, directory: str) -> Script | None:
     return None if script is None else replace(script, directory=directory)
 
 
-def _of_process(own: Rules, node: Rules) -> Rules:
-    """What a process keeps for itself: retries that its own submit description asks for."""
-    retries = own.retries if not node.retries else 0
-    return Rules(retries=retries) if retries else PLAIN
+def _is_simple(node: Rules, own: Rules) -> bool:
+    """Whether retries of a job mean the same as retries of its node."""
+    return not (node.retries or node.pre or node.post) and own.retries > 0 and own == Rules(retries=own.retries)
+
+
+def _own(rules: Rules) -> Rules:
+    """What a process keeps for itself: the retries that its submit description asks for."""
+    if not rules.retries:
+        return PLAIN
+    return Rules(retries=rules.retries, unless_exit=rules.unless_exit, success=rules.success)

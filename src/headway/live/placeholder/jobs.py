@@ -274,6 +274,13 @@ class Jobs:
             if job.lease.workflow == workflow and job.lease.kind in BESIDE:
                 self._end(handle, job, OVER)
 
+    def call_off(self, lease: LeaseId) -> None:
+        """A workflow that runs in a job's place ends by itself; however that is, the job was called off."""
+        for job in self.running.values():
+            if job.lease.id == lease and not job.reason:
+                job.reason = CALLED_OFF
+                self._roster.tell(job.place, job.told)
+
     def _end(self, handle: int, job: Running, reason: str) -> None:
         """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""
         if job.reason or is_over(handle):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import mark
+from headway.model.errors import HeadwayError
 from headway.model.messages import Lease, LeaseId, WorkflowId
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Working
 
 
 class Nesting:
@@ -54,11 +60,29 @@ class Nesting:
         jobs = self._jobs.running.values()
         self.stop_inside([job.lease.id for job in jobs if job.lease.workflow == workflow])
 
-    def stop_inside(self, leases: Collection[LeaseId]) -> None:
-        """Stops the workflows that run in place of jobs."""
-        for client in self._inside({mark(self._store, lease) for lease in leases}):
+    def stop_inside(self, leases: Collection[LeaseId]) -> bool:
+        """Stops the workflows that run in place of jobs; whether there are any."""
+        inside = self._inside({mark(self._store, lease) for lease in leases})
+        for client in inside:
             client.wants_more = False
             self.stop(client.workflow)
+        return bool(inside)
+
+    def wound_up(self, leases: Collection[LeaseId], store: Working) -> tuple[Collection[LeaseId], list[LeaseId]]:
+        """The same leases without those of workflows inside that have a final job, and the leases of their jobs.
+
+        As DAGMan does: what runs of such a workflow is ended, its final job runs, and then the job is over that it has
+        the place of.
+        """
+        marks = {mark(self._store, lease): lease for lease in leases} if self._desk.marks else {}
+        kept, within = set[LeaseId](), list[LeaseId]()
+        for client in self._inside(marks) if marks else ():
+            with contextlib.suppress(HeadwayError):  # the store is away: it is ended like any other
+                if client.wants_more and (found := store.remove(client.workflow)) is not None:
+                    self._jobs.call_off(marks[client.mark])
+                    kept.add(marks[client.mark])
+                    within += found
+        return (leases if not kept else [lease for lease in leases if lease not in kept]), within
 
     def _inside(self, marks: Collection[str]) -> list[Client]:
         return [client for client in self._desk.clients.values() if client.workflow and client.mark in marks]

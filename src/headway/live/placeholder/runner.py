@@ -214,9 +214,14 @@ class Runner:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
+        leases, inside = self.nesting.wound_up(leases, self.store)
         self.jobs.end(leases)
         self.supply.put_back(CALLED_OFF, leases)
-        self.nesting.stop_inside(leases)
+        if self.nesting.stop_inside(leases):
+            self.reckon()  # nobody wants these any more
+        if inside:
+            self.end(inside)
+            self.look()
 
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
@@ -241,7 +246,8 @@ class Runner:
         changed = False
         for handle, client in self.desk.clients.items():
             mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
-            if mine and client.wants_more and not client.has_news(self.supply.trouble):
+            is_busy = mine and client.wants_more and client.workflow not in self.supply.over  # else services may end
+            if is_busy and not client.has_news(self.supply.trouble):
                 continue
             over = self.is_over(client, mine)
             others = client.workflow in self.desk.wanted and not client.wants_more

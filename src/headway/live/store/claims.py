@@ -120,8 +120,8 @@ class Claims(Shared):
             self._run("grow", workflow=workflow, job=job, factor=factor)
         for workflow, parent in changes.counted:
             self._run("count_arcs", workflow=workflow, parent=parent)
-        for workflow, returns in changes.aborts.items():
-            self._run("halt", workflow=workflow, returns=returns)
+        for workflow, (how, returns) in changes.aborts.items():
+            self._run("halt", workflow=workflow, halted=int(how), returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]
         for lease in changes.stops:
             self._run("stop", lease=lease, reason=kept("its workflow or node has failed"))
@@ -159,9 +159,21 @@ class Claims(Shared):
                 self._news(workflow)
 
     def returned(self, workflow: WorkflowId) -> int | None:
-        """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""
+        """What a workflow returns that one of its jobs has ended; None if none has."""
         found = self._run("halted", workflow=workflow)
         return found[0][1] if found and found[0][0] else None
+
+    def final_state(self, workflow: WorkflowId) -> State | None:
+        """How far the job is that runs last, whatever happened; None if there is none."""
+        from headway.live.store.final import final_state  # few workflows have one
+
+        return final_state(self, workflow)
+
+    def remove(self, workflow: WorkflowId) -> list[LeaseId] | None:
+        """Ends a workflow but for its final job, which then runs: attempts that are to end. None: there is none."""
+        from headway.live.store.final import remove
+
+        return remove(self, workflow)
 
     def is_under_way(self, workflow: WorkflowId) -> bool:
         """Whether something of a workflow runs or could: services do not count."""

@@ -13,10 +13,12 @@ from headway.live.store.watching import Watching
 from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import JobId, LeaseId, WorkflowId
+from headway.model.record import replace
 from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
     from headway.live.store.records import Attempt, Member, Run, Web
+    from headway.model.job import Rules
 
 _TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts")
 
@@ -84,6 +86,12 @@ class Past(Watching):
         return Web(
             members, [(JobId(parent), JobId(child)) for parent, child in self._run("web_arcs", workflow=workflow)]
         )
+
+    def part_rules(self, workflow: WorkflowId) -> dict[JobId, Rules]:
+        from headway.live.rules import read
+
+        found = self._run("part_rules", workflow=workflow)
+        return {JobId(job): replace(read(rules), retries=retries) for job, retries, rules in found}
 
     def forget(self, workflows: Sequence[WorkflowId]) -> None:
         with self._transaction():

@@ -41,6 +41,11 @@ SELECT j.job, j.kind, j.state, n.owner, s.name FROM jobs j
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
 WHERE j.workflow = :workflow ORDER BY j.job
 
+-- Processes that are tried again by what their own submit description says.
+-- name: part_rules
+SELECT j.job, j.retries, n.rules FROM jobs j JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.kind = 3 AND j.retries > 0
+
 -- name: web_arcs
 SELECT parent, child FROM arcs WHERE workflow = :workflow ORDER BY parent, child
 

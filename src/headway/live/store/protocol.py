@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
     from headway.live.store.standing import Event, Standing
     from headway.live.store.submission import Submission
+    from headway.model.job import Rules
 
 
 class Progress(Protocol):
@@ -124,7 +125,13 @@ class Looking(Protocol):
         """Whether something of a workflow runs or could: services do not count."""
 
     def returned(self, workflow: WorkflowId) -> int | None:
-        """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""
+        """What a workflow returns that one of its jobs has ended; None if none has."""
+
+    def final_state(self, workflow: WorkflowId) -> State | None:
+        """How far the job is that runs last, whatever happened; None if there is none."""
+
+    def remove(self, workflow: WorkflowId) -> list[LeaseId] | None:
+        """Ends a workflow but for its final job, which then runs: attempts that are to end. None: there is none."""
 
     def events(self, after: int = 0) -> list[Event]:
         """What happened out of the ordinary since that event."""
@@ -208,6 +215,9 @@ class Remembering(Protocol):
 
     def web(self, workflow: WorkflowId) -> Web:
         """All jobs and milestones of a workflow, and the arcs between them."""
+
+    def part_rules(self, workflow: WorkflowId) -> dict[JobId, Rules]:
+        """The rules of processes that are tried again by what their own submit description says."""
 
     def forget(self, workflows: Sequence[WorkflowId]) -> None:
         """Removes workflows and all that is known of them, all or none; refused while a job of theirs runs.

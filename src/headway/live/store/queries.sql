@@ -68,15 +68,16 @@ SELECT directory FROM workflows WHERE id = :workflow
 
 -- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
 -- name: retry_failed
-UPDATE jobs SET state = CASE WHEN waiting_for > 0 THEN 0 WHEN off > 0 THEN 6 ELSE 1 END, tries = 0
-WHERE workflow = :workflow AND state = 4 AND kind NOT IN (3, 5)
+UPDATE jobs SET state = CASE WHEN waiting_for > 0 OR kind = 5 THEN 0 WHEN off > 0 THEN 6 ELSE 1 END, tries = 0,
+    waiting_for = CASE WHEN kind = 5 THEN 1 ELSE waiting_for END
+WHERE workflow = :workflow AND state = 4 AND kind <> 3
 AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
 
 -- name: retry_nodes
 UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0,
     step = begins, not_before = NULL
 WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
-    AND j.state = 4 AND j.kind NOT IN (3, 5))
+    AND j.state = 4 AND j.kind <> 3)
 
 -- A workflow goes on: what a job had ended of it may run again, and the final job waits once more.
 -- name: unhalt
@@ -164,6 +165,11 @@ SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.
 FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
 WHERE n.workflow = :workflow AND n.owner = :owner ORDER BY j.job
 
+-- How the processes of a node ended this time, but for those that were called off.
+-- name: part_codes
+SELECT a.exit_code FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job JOIN attempts a ON a.id = j.lease
+WHERE n.workflow = :workflow AND n.owner = :owner AND a.exit_code IS NOT NULL AND j.state IN (3, 4) ORDER BY j.job
+
 -- name: change_node
 UPDATE nodes SET step = :step, result = :result, pre_result = :pre_result, not_before = :not_before,
     parts_left = :parts_left, parts_failed = :parts_failed WHERE workflow = :workflow AND job = :job
@@ -172,7 +178,7 @@ UPDATE nodes SET step = :step, result = :result, pre_result = :pre_result, not_b
 UPDATE jobs SET memory = CAST(memory * :factor AS bigint) WHERE workflow = :workflow AND job = :job
 
 -- name: halt
-UPDATE workflows SET halted = 1, returns = :returns WHERE id = :workflow
+UPDATE workflows SET halted = :halted, returns = :returns WHERE id = :workflow
 
 -- name: running
 SELECT lease FROM jobs WHERE workflow = :workflow AND state = 2 AND lease IS NOT NULL

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from headway.engine.nodes import script_of
@@ -9,8 +11,8 @@ from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
 from headway.live.spec import Spec
 from headway.live.store.words import said
-from headway.model.messages import WorkflowId
-from headway.model.states import Kind, State, Step
+from headway.model.messages import JobId, WorkflowId
+from headway.model.states import Halt, Kind, State, Step
 
 if TYPE_CHECKING:
     from headway.live.store.claims import Claims
@@ -27,7 +29,10 @@ def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) ->
         taken.final = None
     status = _Status(store, workflow)
     if script is None:
-        spec = Spec.read(taken.spec).at_try(tries)
+        spec = Spec.read(taken.spec)
+        if spec.again and own.owner is not None:
+            tries = store._run("job", workflow=workflow, job=own.owner)[0][4]
+        spec = spec.at_try(tries)
         if "\x02" in spec.command:
             spec = spec.with_command(_filled(spec.command, status))
         taken.spec = spec.text()
@@ -44,7 +49,7 @@ def _is_undecided(own: Node) -> bool:
         return True
     if own.step is Step.PRE:
         return rules.pre_skip is not None
-    return own.step is Step.MAIN and (rules.post is not None or rules.tolerance is not None)
+    return own.step is Step.MAIN and (rules.post is not None or rules.tolerance is not None or rules.success != 0)
 
 
 def _filled(command: str, status: _Status) -> str:
@@ -65,13 +70,33 @@ class _Status:
         return sum(counts.get(state, 0) for state in states)
 
     def dag_status(self) -> int:
-        """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it."""
+        """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it, 4 it was removed."""
         ((halted, _),) = self._store._run("halted", workflow=self.workflow)
-        return 3 if halted else 2 if self.count(State.FAILED) else 0
+        told = {Halt.ABORTED: 3, Halt.REMOVED: 4, Halt.ENDED: 0}
+        return told[Halt(halted)] if halted else 2 if self.count(State.FAILED) else 0
+
+    def codes(self, node: JobId) -> list[int]:
+        """How the processes of a node ended, in their order; without those that were called off."""
+        return [code for (code,) in self._store._run("part_codes", workflow=self.workflow, owner=node)]
 
     def futile(self) -> int:
         """Jobs that can never run: they wait for one that has failed."""
         return len(self._store._run("futile", workflow=self.workflow))
+
+
+class Codes:
+    """The exit codes of a node's processes, looked up when a script asks for them; DAGMan says -1 for any signal."""
+
+    def __init__(self, codes: Callable[[], list[int]]) -> None:
+        self._codes = codes
+
+    @cached_property
+    def all(self) -> list[int]:
+        return [max(-1, code) for code in self._codes()]
+
+    @cached_property
+    def counts(self) -> dict[int, int]:
+        return {code: self.all.count(code) for code in sorted(set(self.all))}
 
 
 def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int) -> Facts:
@@ -92,19 +117,17 @@ def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int
     if own.step is not Step.POST:
         return facts
     result = -1004 if own.result is None else own.result
-    parts = max(1, own.parts)
-    failed = own.parts_failed if own.parts else int(result != 0)
-    codes = ",".join(["0"] * (parts - failed) + [str(result)] * failed)
+    ended = Codes(lambda: status.codes(taken.job) if own.parts else [result])
     facts |= {
         "JOBID": lambda: f"{taken.job}.0",
         "CLUSTERID": lambda: taken.job,
-        "JOB_COUNT": lambda: parts,
-        "JOB_ABORT_COUNT": lambda: 0,
+        "JOB_COUNT": lambda: 0 if own.rules.noop else max(1, own.parts),
+        "JOB_ABORT_COUNT": lambda: max(1, own.parts) - len(ended.all),
         "SUCCESS": lambda: result == 0,
         "RETURN": lambda: result,
-        "EXIT_CODES": lambda: ",".join(sorted(set(codes.split(",")))),
-        "EXIT_CODE_LIST": lambda: codes,
-        "EXIT_CODE_COUNTS": lambda: ",".join(f"{c}:{codes.split(',').count(c)}" for c in sorted(set(codes.split(",")))),
+        "EXIT_CODES": lambda: ",".join(map(str, ended.counts)),
+        "EXIT_CODE_LIST": lambda: ",".join(map(str, ended.all)),
+        "EXIT_CODE_COUNTS": lambda: ",".join(f"{code}:{count}" for code, count in ended.counts.items()),
         "PRE_SCRIPT_RETURN": lambda: -1 if own.pre_result is None else own.pre_result,
     }
     return facts
