@@ -161,9 +161,7 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
 
 
 def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
-    node.step = node.rules.begins
-    node.result = node.pre_result = None
-    node.parts_left = node.parts_failed = 0
+    node.begin_anew()
     if node.rules.back_off:
         _later(row, node, now + node.rules.back_off * 2 ** min(row.tries - 1, 30))
     else:

@@ -42,6 +42,12 @@ class Row:
         """May run, as far as it depends on others; it waits for a parent that is done anew."""
         self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off or self.apart else State.ELIGIBLE)
 
+    def call_back(self) -> None:
+        """The last job of a workflow waits until it is called."""
+        if self.state is not State.WAITING:
+            self.to(State.WAITING)
+        self.waiting_for = 1
+
     @property
     def key(self) -> Key:
         return self.workflow, self.job
@@ -61,6 +67,12 @@ class Node:
     parts_failed: int = 0
     owner: JobId | None = None  # the node that this is a process of
     late: JobId | None = None  # the early release that this one comes after
+
+    def begin_anew(self) -> None:
+        """It is at its first step, and nothing is known of the others."""
+        self.step = self.rules.begins
+        self.result = self.pre_result = self.not_before = None
+        self.parts_left = self.parts_failed = 0
 
 
 class Rows(Protocol):

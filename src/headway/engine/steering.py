@@ -90,7 +90,7 @@ def _switch_on(row: Row) -> None:
     if row.state is not State.DISABLED or row.apart:  # this run is not about it
         return
     if row.kind == Kind.FINAL:  # it is called when nothing else can run
-        _call_back(row)
+        row.call_back()
     else:
         row.ready()
 
@@ -186,16 +186,13 @@ def _count_up(board: Board, again: Mapping[Key, Row], changes: Steered) -> None:
 def _begin_anew(board: Board, row: Row, changes: Steered) -> None:
     """As if nothing had happened to it yet."""
     if row.kind == Kind.FINAL:
-        _call_back(row)
+        row.call_back()
     elif row.state is not State.WAITING:
         row.to(State.WAITING)
     row.tries = 0
     if row.kind < Kind.NODE:
         return
-    node = changes.nodes[row.key] = board.node(row)
-    node.step = node.rules.begins
-    node.result = node.pre_result = node.not_before = None
-    node.parts_left = node.parts_failed = 0
+    changes.nodes.setdefault(row.key, board.node(row)).begin_anew()
     for part in board.parts(row):
         if part.state is not State.WAITING:
             part.to(State.WAITING)
@@ -214,13 +211,6 @@ def _let_go(board: Board, again: Iterable[Row], changes: Steered) -> None:
     for row in free:
         if row.kind == Kind.MILESTONE:
             release(board, row, changes)
-
-
-def _call_back(final: Row) -> None:
-    """The final job waits until it is called."""
-    if final.state is not State.WAITING:
-        final.to(State.WAITING)
-    final.waiting_for = 1
 
 
 def _steerable(rows: Iterable[Row]) -> list[Row]:

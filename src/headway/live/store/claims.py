@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from headway.engine.claim import Traits
 from headway.engine.exchange import give
 from headway.engine.outlook import NOTHING, Outlook
-from headway.engine.progress import Changes, Node, Row
+from headway.engine.progress import Changes, Key, Node, Row
 from headway.engine.ready import Lane, Room
 from headway.live.store.giving import Giving
 from headway.live.store.shared import Shared, node
@@ -93,18 +93,29 @@ class Claims(Shared):
     def _node(self, workflow: WorkflowId, job: JobId) -> Node:
         return node(self._run("node", workflow=workflow, job=job)[0])
 
-    def _write_node(self, workflow: WorkflowId, job: JobId, own: Node) -> None:
-        self._run(
-            "change_node",
-            workflow=workflow,
-            job=job,
-            step=int(own.step),
-            result=own.result,
-            pre_result=own.pre_result,
-            not_before=own.not_before,
-            parts_left=own.parts_left,
-            parts_failed=own.parts_failed,
-        )
+    def _write_nodes(self, nodes: Mapping[Key, Node]) -> None:
+        """Writes steps, results and counters of nodes."""
+        if nodes:
+            self._many(
+                "change_node",
+                [
+                    {
+                        "workflow": workflow,
+                        "job": job,
+                        "step": int(own.step),
+                        "result": own.result,
+                        "pre_result": own.pre_result,
+                        "not_before": own.not_before,
+                        "parts_left": own.parts_left,
+                        "parts_failed": own.parts_failed,
+                    }
+                    for (workflow, job), own in nodes.items()
+                ],
+            )
+
+    def _many(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Runs a statement that returns nothing for each of these."""
+        raise NotImplementedError
 
     def _prepare(self, workflow: WorkflowId, taken: TakenJob, own: Node) -> None:
         """What a node runs just now: its command as it is at this try, or one of its scripts."""
@@ -114,8 +125,7 @@ class Claims(Shared):
 
     def _consequences(self, changes: Changes, now: Seconds) -> None:
         """Writes what a step changed beyond rows: nodes, workflows that end, attempts that are to end, doubts."""
-        for (workflow, job), own in changes.nodes.items():
-            self._write_node(workflow, job, own)
+        self._write_nodes(changes.nodes)
         for (workflow, job), factor in changes.grown:
             self._run("grow", workflow=workflow, job=job, factor=factor)
         for workflow, parent in changes.counted:
@@ -152,11 +162,16 @@ class Claims(Shared):
         """A workflow is run again: what ended it early does not count any more."""
         with self._transaction():
             if self._traits(workflow).special:
-                self._run("unhalt", workflow=workflow)
-                self._run("reset_final_node", workflow=workflow)
-                self._run("reset_final", workflow=workflow)
-                self._run("reset_services", workflow=workflow)
-                self._news(workflow)
+                from headway.live.store.again import resume
+
+                resume(self, workflow)
+
+    def retry_failed(self, workflow: WorkflowId) -> int:
+        """Failed jobs become eligible again, with all their retries; how many."""
+        from headway.live.store.again import retry_failed
+
+        with self._transaction():
+            return retry_failed(self, workflow)
 
     def returned(self, workflow: WorkflowId) -> int | None:
         """What a workflow returns that one of its jobs has ended; None if none has."""

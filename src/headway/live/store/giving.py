@@ -80,8 +80,7 @@ class Giving:
         for changed in changes.rows.values():
             if changed.state is State.RUNNING:  # in the hands of its processes
                 self._store._run("unlease", workflow=changed.workflow, job=changed.job)
-        for (workflow, job), own in changes.nodes.items():
-            self._store._write_node(workflow, job, own)
+        self._store._write_nodes(changes.nodes)
 
     def give(self, workflow: WorkflowId, taken: Sequence[Taken]) -> None:
         jobs = [TakenJob.of(one, cores, named) for one, cores, named in taken]

@@ -104,6 +104,10 @@ class PostgresStore(Claims):
             cursor = self._db.execute(_text(name), cast(Mapping[str, Any], values), prepare=True)
             return cursor.fetchall() if cursor.description is not None else []
 
+    def _many(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        with explained(), self._db.cursor() as cursor:
+            cursor.executemany(_text(name), rows)
+
     def shrink(self) -> None:
         """Gives back the room of what was forgotten, for others to use."""
         self._reconnect()
@@ -142,13 +146,6 @@ class PostgresStore(Claims):
         with self._db.cursor() as cursor, cursor.copy(_text(name)) as copy:
             for values in rows:
                 copy.write_row(values)
-
-    def retry_failed(self, workflow: WorkflowId) -> int:
-        """Failed jobs become eligible again, with all their retries; how many."""
-        with self._transaction():
-            self._run("retry_nodes", workflow=workflow)
-            self._news(workflow)
-            return self._db.execute(_text("retry_failed"), {"workflow": workflow}).rowcount
 
     def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""

@@ -66,37 +66,35 @@ WHERE j.workflow = :workflow AND j.kind IN (0, 2)
 -- name: directory
 SELECT directory FROM workflows WHERE id = :workflow
 
--- Failed jobs, from their first step; parts are begun by their nodes, and the final job by the end of the rest.
--- name: retry_failed
-UPDATE jobs SET state = CASE WHEN waiting_for > 0 OR kind = 5 THEN 0 WHEN off > 0 THEN 6 ELSE 1 END, tries = 0,
-    waiting_for = CASE WHEN kind = 5 THEN 1 ELSE waiting_for END
-WHERE workflow = :workflow AND state = 4 AND kind <> 3
-AND job IN (SELECT job FROM jobs WHERE workflow = :workflow AND state = 4 ORDER BY job FOR UPDATE) -- postgresql
+-- Jobs that have failed; processes are begun by their nodes.
+-- name: failed_jobs
+SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
+WHERE workflow = :workflow AND state = 4 AND kind <> 3 ORDER BY job
+FOR UPDATE -- postgresql
 
--- name: retry_nodes
-UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed = 0,
-    step = begins, not_before = NULL
-WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
-    AND j.state = 4 AND j.kind <> 3)
+-- name: failed_nodes
+SELECT n.job, n.step, n.rules, n.result, n.pre_result, n.not_before, n.parts, n.parts_left, n.parts_failed, n.owner, n.late
+FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow AND j.state = 4 AND j.kind <> 3
 
--- A workflow goes on: what a job had ended of it may run again, and the final job waits once more.
+-- Nodes outside the order: services, the last job, provisioners.
+-- name: outside_jobs
+SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
+WHERE workflow = :workflow AND kind IN (4, 5, 6) ORDER BY job
+FOR UPDATE -- postgresql
+
+-- name: outside_nodes
+SELECT n.job, n.step, n.rules, n.result, n.pre_result, n.not_before, n.parts, n.parts_left, n.parts_failed, n.owner, n.late
+FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
+WHERE n.workflow = :workflow AND j.kind IN (4, 5, 6)
+
+-- Whether a job of a workflow runs or could, and the same with provisioners.
+-- name: goes_on
+SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2)),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2, 6))
+
 -- name: unhalt
 UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
-
--- name: reset_final
-UPDATE jobs SET state = 0, tries = 0, waiting_for = 1
-WHERE workflow = :workflow AND kind = 5 AND state IN (1, 3, 4) AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2, 6))
-
--- name: reset_final_node
-UPDATE nodes SET step = begins, result = NULL, pre_result = NULL, not_before = NULL
-WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
-    AND j.kind = 5 AND j.state IN (1, 3, 4))
-
--- name: reset_services
-UPDATE jobs SET state = 1, tries = 0
-WHERE workflow = :workflow AND kind IN (4, 6) AND state = 3 AND EXISTS (SELECT 1 FROM jobs o
-    WHERE o.workflow = :workflow AND o.state IN (1, 2, 5) AND o.kind IN (0, 2))
 
 -- The job that a lease is for, and whether its end has not been told and would still count. SQLite: with the last
 -- number given to a job that became eligible.

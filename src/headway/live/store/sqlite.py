@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +83,13 @@ class SqliteStore(Claims):
         except sqlite3.Error as error:
             raise told(self._name, error) from error
 
+    def _many(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+        statement = _SQL[name]
+        try:
+            self._db.executemany(statement.text, [[values[key] for key in statement.names] for values in rows])
+        except sqlite3.Error as error:
+            raise told(self._name, error) from error
+
     def _list(self, values: Sequence[int]) -> object:
         return f"[{','.join(map(str, values))}]"
 
@@ -114,12 +121,6 @@ class SqliteStore(Claims):
             self._db.executemany(_TEXT["add_lane"], ((number, *values) for values in new.lanes()))
             self._db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
         return WorkflowId(number or 0)
-
-    def retry_failed(self, workflow: WorkflowId) -> int:
-        """Failed jobs become eligible again, with all their retries; how many."""
-        with self._transaction():
-            self._db.execute(_TEXT["retry_nodes"], (workflow,))
-            return self._db.execute(_TEXT["retry_failed"], (workflow,)).rowcount
 
     def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""

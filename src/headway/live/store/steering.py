@@ -85,8 +85,7 @@ class Steering(Claims):
 
     def _write(self, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
         self._change_rows(changes.rows.values())
-        for (_, job), own in changes.nodes.items():
-            self._write_node(workflow, job, own)
+        self._write_nodes(changes.nodes)
         for _, parent in changes.counted:
             self._run("count_arcs", workflow=workflow, parent=parent)
         for parent in changes.unspent:
