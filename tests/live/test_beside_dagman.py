@@ -126,6 +126,14 @@ def test_a_sub_dag_that_fails_returns_1_to_its_node(tmp_path: Path, rules: str, 
     assert rescues(tmp_path, "u.dag") == ["u.dag.rescue001"]
 
 
+def test_a_sub_dag_that_cannot_be_read_returns_1_to_its_node(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL U u.dag\nSCRIPT POST U post $RETURN\n")
+    (tmp_path / "u.dag").write_text("NONSENSE here\n")
+    dag.script("post", "")
+    dag.run()
+    assert dag.ledger == ["post 1"]
+
+
 def test_a_dag_that_is_ended_lets_a_sub_dag_run_its_final_node(tmp_path: Path) -> None:
     dag = nested(
         tmp_path,
