@@ -163,6 +163,12 @@ def test_a_sub_dag_whose_post_script_fails_goes_on_from_its_last_rescue_file(tmp
 # --- nodes and jobs --------------------------------------------------------------------------------------------------
 
 
+def test_a_sub_dag_of_no_work_is_not_run(tmp_path: Path) -> None:
+    dag = nested(tmp_path, "SUBDAG EXTERNAL U u.dag NOOP\nSCRIPT POST U post $RETURN\n", "JOB S sh\n")
+    dag.script("post", "")
+    assert dag.run()["done"] == 1 and dag.ledger == ["post 0"]
+
+
 def test_a_pre_script_that_succeeds_skips_nothing(tmp_path: Path) -> None:
     dag = Dag(tmp_path, "JOB A sh\nSCRIPT PRE A pre\nPRE_SKIP A 0\n")
     dag.script("pre", "")
