@@ -126,6 +126,14 @@ def test_a_sub_dag_that_fails_returns_1_to_its_node(tmp_path: Path, rules: str, 
     assert rescues(tmp_path, "u.dag") == ["u.dag.rescue001"]
 
 
+def test_a_sub_dag_that_cannot_be_read_returns_1_to_its_node(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL U u.dag\nSCRIPT POST U post $RETURN\n")
+    (tmp_path / "u.dag").write_text("NONSENSE here\n")
+    dag.script("post", "")
+    dag.run()
+    assert dag.ledger == ["post 1"]
+
+
 def test_a_dag_that_is_ended_lets_a_sub_dag_run_its_final_node(tmp_path: Path) -> None:
     dag = nested(
         tmp_path,
@@ -153,6 +161,12 @@ def test_a_sub_dag_whose_post_script_fails_goes_on_from_its_last_rescue_file(tmp
 
 
 # --- nodes and jobs --------------------------------------------------------------------------------------------------
+
+
+def test_a_sub_dag_of_no_work_is_not_run(tmp_path: Path) -> None:
+    dag = nested(tmp_path, "SUBDAG EXTERNAL U u.dag NOOP\nSCRIPT POST U post $RETURN\n", "JOB S sh\n")
+    dag.script("post", "")
+    assert dag.run()["done"] == 1 and dag.ledger == ["post 0"]
 
 
 def test_a_pre_script_that_succeeds_skips_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.model.errors import UsageError, unquoted
+from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.record import record, replace
 
 if TYPE_CHECKING:
@@ -55,6 +55,16 @@ class Options:
 
 def run(options: Options) -> int:
     """Runs a workflow to its end; the exit code."""
+    if options.place is None:
+        return _run(options)
+    try:
+        return _run(options)
+    except HeadwayError as error:
+        error.exit_code = 1  # which is what the node of a sub-DAG sees that cannot be read, as in DAGMan
+        raise
+
+
+def _run(options: Options) -> int:
     if options.array is not None:  # W and its arguments are a command for each line of a file
         words = (options.workflow, *options.arguments)
         options = replace(options, workflow=options.array, arguments=words, store=options.store or ".headway")

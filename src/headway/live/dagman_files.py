@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, Tries, status_text
-from headway.live.placeholder.running import CALLED_OFF
+from headway.live.placeholder.running import CALLED_OFF, OVER
 from headway.live.read import write_whole
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt
@@ -111,7 +111,7 @@ class DagmanFiles:
             run.ended if run.started is None and (run.reason or "").startswith("lost") else run.started,
             run.ended,
             run.exit_code,
-            run.exit_code is None and run.reason == CALLED_OFF,
+            run.reason == OVER or (run.exit_code is None and run.reason == CALLED_OFF),
             self._own.get(run.job, PLAIN),
         )
 
@@ -148,6 +148,8 @@ class DagmanFiles:
         futile = self._futile(jobs, tries)
         nodes = []
         for job in jobs:
+            if self._web.members[job.job].kind is Kind.SERVICE:  # of which DAGMan says nothing here
+                continue
             status = _AT[at[job.name]] if job.name in at else _STATUS[job.state]
             if job.job in futile:
                 status = NodeStatus.FUTILE

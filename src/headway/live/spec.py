@@ -38,7 +38,7 @@ class Spec:
             setting.stdin,
             setting.stdout,
             setting.stderr,
-            job.rules.subdag,
+            None if job.rules.noop else job.rules.subdag,
             () if job.precious else job.outputs,
             tuple(other.command or ":" for other in job.again),
         )

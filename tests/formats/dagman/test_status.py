@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, Tries, status_text
-from headway.model.job import PLAIN, Rules, Tolerance
+from headway.model.job import PLAIN, Rules, Script, Tolerance
 
 
 def trial(lease: int, step: str, code: int | None, process: int = 0, processes: int = 1, rules: Rules = PLAIN) -> Trial:
@@ -66,6 +66,13 @@ def test_a_node_that_is_skipped_says_so_and_one_of_no_work_is_never_executed() -
     assert told == [f"A {word} 0.2147483647 local - 1" for word in words]
 
 
+def test_a_script_that_is_put_off_has_begun_and_is_no_try() -> None:
+    rules = Rules(pre=Script("pre", defer=(4, 1)), retries=1)
+    tries, trials = Tries(), [trial(1, "PRE_SCRIPT", 4, rules=rules), trial(2, "PRE_SCRIPT", 0, rules=rules)]
+    words = [line.split()[1] for one in trials for _, line in tries.lines(one)]
+    assert words == ["PRE_SCRIPT_STARTED", "PRE_SCRIPT_STARTED", "PRE_SCRIPT_SUCCESS"] and tries.count["A"] == 1
+
+
 def test_details_are_told_in_dagmans_words() -> None:
     def details(*trials: Trial, rules: Rules = PLAIN) -> str:
         tries = Tries()
@@ -75,6 +82,7 @@ def test_details_are_told_in_dagmans_words() -> None:
 
     job, post = trial(1, "JOB", 4), trial(2, "POST_SCRIPT", 5)
     assert details(trial(1, "PRE_SCRIPT", 3)) == "PRE Script failed with status 3"
+    assert details(trial(1, "PRE_SCRIPT", -9)) == "PRE Script died on signal 9 (Killed)"
     assert details(job) == "Job proc (1.0.0) failed with status 4"
     assert details(trial(1, "JOB", -9)) == "Job proc (1.0.0) failed with signal 9"
     assert details(job, post) == "Job exited with status 4 and POST Script failed with status 5"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from signal import strsignal
 
 from headway.model.job import PLAIN, Rules
 from headway.model.record import field, mutable, record
@@ -126,6 +127,12 @@ class Trial:
     own: Rules = PLAIN  # of the process
 
     @property
+    def is_put_off(self) -> bool:
+        """Whether it is a script that wants to be run again later (DEFER): nothing has come of it."""
+        script = {"PRE_SCRIPT": self.rules.pre, "POST_SCRIPT": self.rules.post}.get(self.step)
+        return script is not None and script.defer is not None and self.exit_code == script.defer[0]
+
+    @property
     def tolerated(self) -> int:
         """How many processes of the node may fail."""
         tolerance = self.rules.tolerance
@@ -177,7 +184,7 @@ class Tries:
         if trial.rules.noop and trial.step == "POST_SCRIPT":
             place = NO_JOB
         yield begun, f"{trial.node} {trial.step}_STARTED {place} {tail}"
-        if ended is None or trial.exit_code is None:
+        if ended is None or trial.exit_code is None or trial.is_put_off:
             return
         words = [f"{trial.step}_{'FAILURE' if trial.exit_code else 'SUCCESS'} {place}"]
         if trial.step == "POST_SCRIPT":
@@ -218,7 +225,7 @@ class Tries:
         at.step = step
         if trial.step == "JOB" and at.cluster is None:
             at.cluster = trial.lease
-        code = REMOVED if trial.removed else trial.exit_code
+        code = REMOVED if trial.removed else None if trial.is_put_off else trial.exit_code
         if code is not None and not self._is_again(trial, at, code):
             at.codes[step, trial.process] = code
             if step == 1:
@@ -247,7 +254,8 @@ class Tries:
             return False
         failed, post = at.failed(), at.codes.get((2, 0))
         last = post if post is not None else failed[1] if failed else at.codes.get((0, 0))
-        return last == rules.unless_exit
+        aborts = rules.abort_on is not None and last == rules.abort_on[0]
+        return last == rules.unless_exit and not aborts
 
     def details(self, node: str, rules: Rules) -> str:
         """Why a node has failed, in DAGMan's words."""
@@ -259,19 +267,20 @@ class Tries:
         if failed is not None and failed[1] == REMOVED:
             return f"HTCondor reported ULOG_JOB_ABORTED event for job proc ({at.cluster}.{failed[0]}.0)"
         if post is not None and gave_up:
-            return f"POST script failed {_how(post)}"
+            return f"POST script {_how(post)}"
         if post is not None:
             job = f"Job {_ended(failed[1])}" if failed else "Job failed due to DAGMAN error 0"
-            text = f"{job} and POST Script failed {_how(post)}"
+            text = f"{job} and POST Script {_how(post)}"
         elif failed is not None:
-            text = f"Job proc ({at.cluster}.{failed[0]}.0) failed {_how(failed[1])}"
+            how = f"status {failed[1]}" if failed[1] >= 0 else f"signal {-failed[1]}"
+            text = f"Job proc ({at.cluster}.{failed[0]}.0) failed with {how}"
         else:
-            text = f"PRE Script failed {_how(pre or 0)}"
+            text = f"PRE Script {_how(pre or 0)}{'' if (pre or 0) >= 0 else f' ({strsignal(-(pre or 0))})'}"
         return text if gave_up or not rules.retries else f"{text} (after {retries} node retries)"
 
 
 def _how(code: int) -> str:
-    return f"with status {code}" if code >= 0 else f"with signal {-code}"
+    return f"failed with status {code}" if code >= 0 else f"died on signal {-code}"
 
 
 def _ended(code: int) -> str:

@@ -19,10 +19,11 @@ def final_state(store: Claims, workflow: WorkflowId) -> State | None:
 
 def remove(store: Claims, workflow: WorkflowId) -> list[LeaseId] | None:
     with store._transaction():
-        if final_state(store, workflow) not in (State.WAITING, State.ELIGIBLE, State.RUNNING):
+        state = final_state(store, workflow)
+        if state not in (State.WAITING, State.ELIGIBLE, State.RUNNING):
             return None
         ((halted, _),) = store._run("halted", workflow=workflow)
-        if halted:  # already: nothing but the final job is left
+        if halted or state is State.RUNNING:  # nothing but the final job is left
             return []
         leases = [LeaseId(lease) for (lease,) in store._run("running", workflow=workflow)]
         store._run("halt", workflow=workflow, halted=int(Halt.REMOVED), returns=None)
