@@ -46,10 +46,11 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
       headway cancel
       headway cancel --gently
     """
-    from headway.live.attach import Attached, chosen_run
+    from headway.live.attach import Attached, check_running, chosen_run
 
-    home, _, run = chosen_run(store, workflow)
+    home, database, run = chosen_run(store, workflow)
     with Attached(home, run) as attached:
+        check_running(home, database, run)
         attached.cancel(at_once=not gently)
         if gently:
             print("nothing new is started; waiting for what runs.", file=sys.stderr, flush=True)

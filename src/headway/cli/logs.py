@@ -43,7 +43,7 @@ def command(
     from headway.live.where import home_of
 
     home, database = looked_at(store)
-    run = chosen_run(database, workflow)
+    run = chosen_run(database, workflow, home)
     home = home_of(home, store, database, run.workflow)
     if home is None:
         raise NotFoundError(

@@ -109,7 +109,7 @@ class Session:
         self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
         if wish.retry:
             waited_out(lambda: store.retry_failed(self.number), tell)
-        waited_out(lambda: store.resume(self.number), tell)
+        waited_out(lambda: store.resume(self.number, wish.place is not None), tell)
         self.before = waited_out(lambda: tally(store, self.number), tell)
         self.total = self.before.done + self.before.failed + self.before.skipped
 

@@ -163,7 +163,7 @@ class Runner:
             begun = [job.lease.id for job in self.jobs.running.values()]
             begun += [one.lease for one in self.supply.finished if self.supply.trouble]  # and cannot be recorded
             said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
-            client.answer(said)
+            client.answer({**said, "wanted": self.desk.wanted})
 
     def check(self, client: Client) -> None:
         """Refuses a client that comes with a workflow which the store does not have."""

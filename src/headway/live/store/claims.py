@@ -318,8 +318,8 @@ class Claims(Shared):
         found = self._run("held", placeholder=placeholder)
         return [(LeaseId(lease), said(reason)) for lease, reason in found if reason is not None]
 
-    def resume(self, workflow: WorkflowId) -> None:
-        """A workflow is run again: what ended it early does not count any more."""
+    def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
+        """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
         with self._transaction():
             if self._traits(workflow).special:
                 self._run("unhalt", workflow=workflow)
@@ -327,6 +327,8 @@ class Claims(Shared):
                 self._run("reset_final", workflow=workflow)
                 self._run("reset_services", workflow=workflow)
                 self._news(workflow)
+            if not in_place:
+                self._run("note_run", workflow=str(workflow))
 
     def returned(self, workflow: WorkflowId) -> int | None:
         """What a workflow returns that one of its jobs has ended; None if none has, or if nothing was said."""

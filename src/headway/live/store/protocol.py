@@ -44,8 +44,8 @@ class Progress(Protocol):
         end; leases that it does not know of are given back.
         """
 
-    def resume(self, workflow: WorkflowId) -> None:
-        """A workflow is run again: what ended it early does not count any more."""
+    def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
+        """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
@@ -156,6 +156,12 @@ class Watching(Protocol):
 
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
+
+    def last_run(self) -> WorkflowId | None:
+        """The workflow that was run last, and is no sub-DAG; None if stores of an earlier version do not tell."""
+
+    def leased(self) -> frozenset[WorkflowId]:
+        """Those that placeholders have jobs of."""
 
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""

@@ -78,6 +78,10 @@ UPDATE nodes SET result = NULL, pre_result = NULL, parts_left = 0, parts_failed 
 WHERE workflow = :workflow AND EXISTS (SELECT 1 FROM jobs j WHERE j.workflow = nodes.workflow AND j.job = nodes.job
     AND j.state = 4 AND j.kind NOT IN (3, 5))
 
+-- The workflow that somebody has run last, whether or not there was something left to do.
+-- name: note_run
+INSERT INTO meta (key, value) VALUES ('last_run', :workflow) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
 -- A workflow goes on: what a job had ended of it may run again, and the final job waits once more.
 -- name: unhalt
 UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow

@@ -31,6 +31,15 @@ class Watching(Steering):
             for number, name, source, submitted in self._run("workflows")
         ]
 
+    def last_run(self) -> WorkflowId | None:
+        """The workflow that was run last, and is no sub-DAG; None if stores of an earlier version do not tell."""
+        found = self._run("last_run")
+        return WorkflowId(int(found[0][0])) if found else None
+
+    def leased(self) -> frozenset[WorkflowId]:
+        """Those that placeholders have jobs of."""
+        return frozenset(WorkflowId(number) for (number,) in self._run("leased_workflows"))
+
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
         from headway.live.store.sights import Counted
