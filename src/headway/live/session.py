@@ -100,7 +100,7 @@ class Session:
             return submitted(
                 *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
                 choose=choice.settler(store),
-                edited=wish.edited,
+                edited=choice.way(wish.edited),
                 whole=whole,
                 named=wish.named,
             )
@@ -135,6 +135,7 @@ class Session:
                 "fail_fast": self._wish.fail_fast,
                 "memory": self._wish.memory,
                 "named": dict(self._wish.named),
+                "recipes": self._workflow.format == "makefile",
             }
         )
         here("hello.after")

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from headway.engine.edited import REFUSE, still_done
+from headway.engine.edited import REFUSE, RERUN, still_done
 from headway.live.failpoint import here
 from headway.live.files import Files
 from headway.live.home import Home
@@ -115,11 +115,16 @@ def carried_over(
     if edited == REFUSE:
         raise _changed(workflow)
     if store.open_leases() and store.counts(before).get(State.RUNNING):
-        raise HeadwayError(
+        raise UsageError(
             f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
         )
     names = flat.dag.names
-    kept = still_done(flat.dag, submission.definitions(), store.definitions(before), edited)
+    was = store.definitions(before)
+    kept = still_done(flat.dag, submission.definitions(), was, edited)
+    if workflow.format == "makefile" and edited == RERUN:
+        from headway.live.recipes import of_whole_recipes
+
+        kept = of_whole_recipes(kept, flat, was)
     return frozenset(names[node] for node in kept)
 
 
@@ -152,8 +157,8 @@ def _carried(store: WorkingStore, workflow: WorkflowId, command: Sequence[str]) 
     return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
 
 
-def _changed(workflow: Workflow) -> HeadwayError:
-    return HeadwayError(
+def _changed(workflow: Workflow) -> UsageError:
+    return UsageError(
         f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
         "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",
     )

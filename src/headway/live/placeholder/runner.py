@@ -59,6 +59,7 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
+        self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.words = Words(server if server is not None else home.database)
         self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
@@ -170,6 +171,8 @@ class Runner:
         client.is_new = False
         try:
             self.directories[client.workflow] = self.store.directory(client.workflow)
+            if client.recipes:
+                self.recipes.add(client.workflow)
         except NotFoundError as error:
             client.refuse(error)
             client.workflow = WorkflowId(0)
@@ -262,6 +265,10 @@ class Runner:
 
     def write_down(self, ended: Ended) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
+        if finish.exit_code != 0 and lease.workflow in self.recipes and ended.job.before:
+            from headway.live.placeholder.recipe import remove_target
+
+            remove_target(self.store, finish, lease, ended.job.before)
         if lease.id in self.nesting.lent:
             self.reckon()
         if lease.id in self.others.ending:  # it is another placeholder's now: how it ended here counts for nothing

@@ -117,6 +117,9 @@ class Looking(Protocol):
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
 
+    def began(self, workflow: WorkflowId, job: JobId, name: str) -> Seconds | None:
+        """When a job of that place and name was last started and has ended; None if it never was, or is another."""
+
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         """What an attempt at a command was about whose runner has died: spec, directory, and when it got its lease."""
 
