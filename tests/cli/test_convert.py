@@ -115,14 +115,14 @@ def test_packed_files_are_read_as_they_are(tmp_path: Path, name: str, pack: obje
 
 
 def test_a_macro_that_is_not_known_in_a_nodes_submit_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.sub").write_text("executable = $ENV(HOME)/bin/x\nqueue\n")
+    (tmp_path / "a.sub").write_text("executable = $ENV(NO_SUCH_NAME)/bin/x\nqueue\n")
     (tmp_path / "x.dag").write_text("JOB A a.sub\nFINAL F missing.sub\n")
     out = str(tmp_path / "out")
     for format in ("flat", "makefile", "wfformat"):
         found = answer("convert", str(tmp_path / "x.dag"), "--to", format, "-o", out)
         assert len(found["warnings"]) == 2 and "missing.sub" in found["warnings"][0]
-        assert "a.sub:1: $ENV(HOME) is not known" in found["warnings"][1]
-    assert "$ENV(HOME)" in headway("convert", str(tmp_path / "x.dag"), "--to", "flat").stderr
+        assert "a.sub:1: $ENV(NO_SUCH_NAME) is not set" in found["warnings"][1]
+    assert "$ENV(NO_SUCH_NAME)" in headway("convert", str(tmp_path / "x.dag"), "--to", "flat").stderr
 
 
 def test_what_is_lost_of_a_dag_is_told_in_words(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from headway.model.errors import UsageError, unquoted
 from headway.model.record import record, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headway.live.choice import Choice
     from headway.live.home import Home
     from headway.live.session import Outcome, Session
@@ -110,7 +112,7 @@ def run(options: Options) -> int:
     outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else server
     if options.as_json:
-        tell(outcome, place)
+        tell(outcome, place, session.warnings)
     if options.notify is not None or options.mail is not None:
         from headway.live.hooks import End, notified
 
@@ -150,7 +152,7 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
     for warning in session.warnings[:MOST_WARNINGS]:
         display.say(f"warning: {warning}")
     if len(session.warnings) > MOST_WARNINGS:
-        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; headway show tells them.")
+        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; --json tells them all.")
     if session.rescue is not None:
         display.say(f"going on from {session.rescue.name}.")
     if options.detach:
@@ -165,7 +167,7 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
     return outcome
 
 
-def tell(outcome: Outcome, place: str) -> None:
+def tell(outcome: Outcome, place: str, warnings: Sequence[str]) -> None:
     """The answer in JSON."""
     from headway.cli.answer import print_json
 
@@ -182,6 +184,7 @@ def tell(outcome: Outcome, place: str) -> None:
             "attempts": outcome.bounds.attempts,
             "store": place,
             "failures": failures,
+            "warnings": list(warnings),
         }
     )
 

@@ -21,9 +21,16 @@ from headway.model.states import State
 DONE = Known(State.DONE, True)
 
 
-def dry_run(choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE) -> tuple[Flat, Plan]:
-    """The graph of a workflow, and what happens to each job if it is run from the store in a file or on a server."""
+def dry_run(
+    choice: Choice, place: Path | str, fresh: bool, edited: str = REFUSE, heard: list[str] | None = None
+) -> tuple[Flat, Plan]:
+    """The graph of a workflow, and what happens to each job if it is run from the store in a file or on a server.
+
+    `heard` gets what a run would warn of.
+    """
     submission, flat = submission_of(choice.source, choice.arguments, "fifo")
+    if heard is not None:
+        heard += submission.warnings
     if (fresh and not choice.is_judged) or (isinstance(place, Path) and not is_store(place)):
         return _anew(choice, flat, fresh)
     store = looked_at(place)

@@ -91,7 +91,7 @@ class Session:
 
             workflow = rescued(workflow, self.rescue)
         self._workflow = workflow
-        self.warnings = list(workflow.warnings)
+        self.warnings: list[str] = []  # what submitting it has to say comes on top, the file's own warnings too
         if workflow.format == "dagman":
             self.warnings += unheeded(workflow)
         choice = choose(workflow)
@@ -103,6 +103,7 @@ class Session:
                 edited=choice.way(wish.edited),
                 whole=whole,
                 named=wish.named,
+                heard=self.warnings,
             )
 
         # A second try at something new could be a second one of it.

@@ -306,9 +306,9 @@ class Claims(Shared):
                 for workflow, lane, *found in self._run("adoptable", lease=lease):
                     traits = self._traits(workflow)
                     taken = _taken(found, found[3], traits.lanes[lane].named if lane else ())
+                    taken.attempts -= 1  # this one is counted already
                     if taken.kind >= Kind.NODE:
                         self._prepare(workflow, taken, self._node(workflow, taken.job))
-                    taken.attempts -= 1  # this one is counted already
                     self._run("adopt", lease=lease, placeholder=placeholder)
                     adopted.append(taken.lease(lease, workflow))
         return adopted

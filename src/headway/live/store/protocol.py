@@ -11,6 +11,7 @@ from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
+    from headway.live.spec import Spec
     from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
     from headway.live.store.standing import Event, Standing
@@ -159,6 +160,9 @@ class Watching(Protocol):
 
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
+
+    def given(self, workflow: WorkflowId, job: JobId, attempt: int, spec: str) -> Spec:
+        """What an attempt runs or has run, with all filled in that was open before."""
 
     def last_run(self) -> WorkflowId | None:
         """The workflow that was run last, and is no sub-DAG; None if stores of an earlier version do not tell."""

@@ -168,6 +168,12 @@ WHERE workflow = :workflow AND job = :job
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off FROM jobs j
 WHERE j.workflow = :workflow AND j.job = :job
 
+-- name: owner
+SELECT owner FROM nodes WHERE workflow = :workflow AND job = :job
+
+-- name: size
+SELECT MAX(job) + 1 FROM jobs WHERE workflow = :workflow
+
 -- name: parts
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
 FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job

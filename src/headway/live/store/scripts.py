@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from headway.engine.nodes import script_of
 from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
-from headway.live.spec import Spec
+from headway.live.spec import Spec, is_open
 from headway.live.store.words import said
-from headway.model.messages import WorkflowId
+from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Kind, State, Step
 
 if TYPE_CHECKING:
@@ -27,8 +27,11 @@ def prepared(store: Claims, workflow: WorkflowId, taken: Taken, own: Node) -> No
     status = _Status(store, workflow)
     if script is None:
         spec = Spec.read(taken.spec).at_try(tries)
-        if "\x02" in spec.command:
-            spec = spec.with_command(_filled(spec.command, status))
+        if is_open(taken.spec):
+            from headway.live.store.late import closed
+
+            known = {"DAG_STATUS": status.dag_status, "FAILED_COUNT": lambda: status.count(State.FAILED)}
+            spec = closed(store, workflow, taken.job, taken.attempts + 1, spec, known)
         taken.spec = spec.text()
     else:
         taken.cores, taken.time, taken.named = min(1, taken.cores), None, ()
@@ -46,12 +49,6 @@ def _is_undecided(own: Node) -> bool:
     return own.step is Step.MAIN and (rules.post is not None or rules.tolerance is not None)
 
 
-def _filled(command: str, status: _Status) -> str:
-    """A command in which something stands for what is known only now (formats.submit has put it there)."""
-    command = command.replace("\x02DAG_STATUS\x02", str(status.dag_status()))
-    return command.replace("\x02FAILED_COUNT\x02", str(status.count(State.FAILED)))
-
-
 class _Status:
     """How far a workflow is, counted when a script asks for it."""
 
@@ -67,6 +64,12 @@ class _Status:
         """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it."""
         ((halted, _),) = self._store._run("halted", workflow=self.workflow)
         return 3 if halted else 2 if self.count(State.FAILED) else 0
+
+    def cluster(self, job: JobId) -> int:
+        """The number that $(Cluster) is in the node's submit file."""
+        from headway.live.store.late import cluster
+
+        return cluster(self._store, self.workflow, job)
 
     def futile(self) -> int:
         """Jobs that can never run: they wait for one that has failed."""
@@ -95,8 +98,8 @@ def _facts(status: _Status, taken: Taken, own: Node, tries: int, retries: int) -
     failed = own.parts_failed if own.parts else int(result != 0)
     codes = ",".join(["0"] * (parts - failed) + [str(result)] * failed)
     facts |= {
-        "JOBID": lambda: f"{taken.job}.0",
-        "CLUSTERID": lambda: taken.job,
+        "JOBID": lambda: f"{status.cluster(taken.job)}.0",
+        "CLUSTERID": lambda: status.cluster(taken.job),
         "JOB_COUNT": lambda: parts,
         "JOB_ABORT_COUNT": lambda: 0,
         "SUCCESS": lambda: result == 0,

@@ -58,6 +58,7 @@ class AlreadySubmittedError(HeadwayError):
 class Shared:
     """The part of a store that no database does differently."""
 
+    id: str  # the mark that its jobs carry
     owner = ""  # whose workflows are found by their file: all, where a store is one user's
     _paths = Paths()  # on a server: as they are
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from headway.live import rules as kept_rules
-from headway.live.spec import Spec
+from headway.live.spec import Spec, is_open
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job, Rules
@@ -56,6 +56,7 @@ class Submission:
         self.source = source
         self.directory = directory
         self.what_next = what_next
+        self.warnings: Sequence[str] = ()  # what its user should know before it runs
         self._flat = flat
         self._ranks = _with_priorities(flat, ranks)
         self._outside = outside or Outside()
@@ -194,7 +195,7 @@ class Submission:
         for node, job in enumerate(self._flat.jobs):
             if job is not None:
                 late = self._flat.late.get(node)
-                filled = job.again or (job.command is not None and "\x02" in job.command)
+                filled = job.again or is_open(self._specs[node] or "")
                 if late is not None or job.parts or filled or kept_rules.has_rules(job.rules):
                     yield node, int(job.rules.begins), kept_rules.text(job.rules), len(job.parts), None, late
         for node, entry in enumerate(self._extra, len(self._flat.jobs)):
