@@ -181,7 +181,7 @@ class Session:
         inside = {at for at, job in enumerate(self._flat.jobs) if job is not None and job.rules.subdag is not None}
         waits = sum(steps.get(Step.MAIN, 0.0) for job, steps in taken(attempts).items() if job in inside)
         work = max(0.0, dag.work - waits)  # a sub-DAG's node has no slot while the jobs of the sub-DAG run
-        return Bounds(dag.minimal_schedule.makespan, work / self._wish.slots, len(attempts))
+        return Bounds(dag.minimal_schedule.makespan, work, self._wish.slots, len(attempts))
 
     @cached_property
     def outcome(self) -> Outcome:
