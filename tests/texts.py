@@ -17,6 +17,9 @@ class Texts:
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = dict(files)
 
+    def environment(self, name: str) -> str | None:
+        return {"HOME": "/home/me"}.get(name)
+
     def lines(self, path: str) -> Iterator[str]:
         return (f"{line}\n" for line in self.text(path).removesuffix("\n").split("\n"))
 

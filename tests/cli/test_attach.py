@@ -43,6 +43,7 @@ def test_a_detached_run_goes_on_and_can_be_watched_to_its_end(tmp_path: Path) ->
     (tmp_path / "go").touch()
     _, said = watching.communicate(timeout=60)
     assert watching.returncode == 0 and "2 of 2 jobs done" in said
+    assert "s for the longest path; " in said and "s of work in all." in said
     assert (tmp_path / "ledger").read_text().split() == ["A", "B"]
 
 

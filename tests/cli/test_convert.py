@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -115,14 +116,14 @@ def test_packed_files_are_read_as_they_are(tmp_path: Path, name: str, pack: obje
 
 
 def test_a_macro_that_is_not_known_in_a_nodes_submit_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.sub").write_text("executable = $ENV(HOME)/bin/x\nqueue\n")
+    (tmp_path / "a.sub").write_text("executable = $ENV(NO_SUCH_NAME)/bin/x\nqueue\n")
     (tmp_path / "x.dag").write_text("JOB A a.sub\nFINAL F missing.sub\n")
     out = str(tmp_path / "out")
     for format in ("flat", "makefile", "wfformat"):
         found = answer("convert", str(tmp_path / "x.dag"), "--to", format, "-o", out)
         assert len(found["warnings"]) == 2 and "missing.sub" in found["warnings"][0]
-        assert "a.sub:1: $ENV(HOME) is not known" in found["warnings"][1]
-    assert "$ENV(HOME)" in headway("convert", str(tmp_path / "x.dag"), "--to", "flat").stderr
+        assert "a.sub:1: $ENV(NO_SUCH_NAME) is not set" in found["warnings"][1]
+    assert "$ENV(NO_SUCH_NAME)" in headway("convert", str(tmp_path / "x.dag"), "--to", "flat").stderr
 
 
 def test_what_is_lost_of_a_dag_is_told_in_words(tmp_path: Path) -> None:
@@ -135,3 +136,42 @@ def test_what_is_lost_of_a_dag_is_told_in_words(tmp_path: Path) -> None:
         "the pre script of 1 job",
         "ABORT-DAG-ON of 1 job",
     ]
+
+
+@pytest.mark.parametrize("target", ["flat", "makefile", "dagman", "wfformat"])
+@pytest.mark.parametrize("options", ["", ", directory='sub'"])
+def test_jobs_run_where_they_ran_if_the_file_goes_into_another_folder(
+    tmp_path: Path, target: str, options: str
+) -> None:
+    home, away = tmp_path / "home", tmp_path / "a way"
+    (home / "sub").mkdir(parents=True)
+    away.mkdir()
+    text = f"from headway import Workflow\nw = Workflow('w')\nw.job('A', 'pwd > where; echo $$'{options})\n"
+    (home / "w.py").write_text(text)
+    ending = {"flat": "w.sh", "makefile": "Makefile", "dagman": "w.dag", "wfformat": "w.json"}[target]
+    assert headway("convert", str(home / "w.py"), "--to", target, "-o", str(away / ending)).returncode == 0
+    done = headway("run", str(away / ending))
+    assert done.returncode == 0, done.stderr
+    place = home / "sub" if options else home
+    assert (place / "where").read_text() == f"{place}\n"
+    if target == "makefile":  # make itself, too
+        (place / "where").unlink()
+        subprocess.run(["make", "-f", ending], cwd=away, check=True, capture_output=True)
+        assert (place / "where").read_text() == f"{place}\n"
+
+
+def test_nodes_keep_their_submit_files_if_their_dag_goes_into_another_folder(tmp_path: Path) -> None:
+    home, away = tmp_path / "home", tmp_path / "away"
+    home.mkdir()
+    away.mkdir()
+    (home / "a.sh").write_text("#!/bin/sh\npwd > where\n")
+    (home / "a.sh").chmod(0o755)
+    (home / "a.sub").write_text("executable = a.sh\nqueue\n")
+    (home / "w.dag").write_text("JOB A a.sub\nSCRIPT PRE A /bin/touch begun\n")
+    for target, ending in (("dagman", "w.dag"), ("flat", "w.sh")):
+        assert headway("convert", str(home / "w.dag"), "--to", target, "-o", str(away / ending)).returncode == 0
+        done = headway("run", str(away / ending))
+        assert done.returncode == 0, done.stderr
+        assert (home / "where").read_text() == f"{home}\n"
+        (home / "where").unlink()
+    assert (home / "begun").exists()

@@ -180,3 +180,39 @@ def test_a_script_is_told_from_its_job_in_history(node: Path) -> None:
     found = [(one["job"], one["step"]) for one in answer("history", "N", "N/0", cwd=node)["attempts"]]
     assert found == [("N", "pre"), ("N/0", "main"), ("N", "post")]
     assert "N (pre)" in headway("history", cwd=node).stdout
+
+
+def test_logs_answer_in_json(node: Path, tmp_path: Path) -> None:
+    (entry,) = answer("logs", "Z", cwd=node)["logs"]
+    assert {key: entry[key] for key in ("job", "attempt", "exit_code", "site", "text")} == {
+        "job": "Z",
+        "attempt": 2,
+        "exit_code": 0,
+        "site": "local",
+        "text": "Z 2\n",
+    }
+    assert Path(entry["path"]).read_text() == "Z 2\n"
+    assert [(one["job"], one["text"]) for one in answer("logs", "N", "Z", cwd=node)["logs"]] == [
+        ("N/0", "N/0 1\n"),
+        ("N/1", "N/1 1\n"),
+        ("Z", "Z 2\n"),
+    ]
+    (post,) = answer("logs", "Z", "--step", "post", cwd=node)["logs"]
+    assert (post["step"], post["exit_code"], post["text"]) == ("post", 1, "Z 3\n")
+    done = headway("logs", "N/0", "-f", "--json", cwd=node)
+    assert done.returncode == 2 and not done.stdout
+
+
+def test_without_a_job_all_that_were_begun_are_shown(tmp_path: Path) -> None:
+    lines = ["mqsub -l A -c 'echo a'", "mqsub -l B -c 'printf \"\\377\"; exit 7' -attr stdout=b.out"]
+    text = "\n".join([*lines, "mqsub -deps B -l C -c true", ""])
+    (tmp_path / "w.sh").write_text(text)
+    headway("run", "w.sh", cwd=tmp_path)
+    found = {one["job"]: one for one in answer("logs", cwd=tmp_path)["logs"]}
+    assert sorted(found) == ["A", "B"] and found["A"]["text"] == "a\n"
+    assert (found["B"]["exit_code"], found["B"]["text"]) == (7, "\udcff")
+    assert found["B"]["path"] == str(tmp_path / "b.out")
+    (unbegun,) = answer("logs", "C", cwd=tmp_path)["logs"]
+    assert (unbegun["attempt"], unbegun["path"], unbegun["text"]) == (None, None, "")
+    done = headway("logs", cwd=tmp_path)
+    assert "a\n" in done.stdout and "A:" in done.stderr and "B:" in done.stderr

@@ -81,7 +81,7 @@ def test_an_edited_file_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
     run(path)
     path.write_text("mqsub -l A -c false\n")
     done = headway("run", str(path))
-    assert done.returncode == 1 and "--fresh" in done.stderr
+    assert done.returncode == 2 and "--fresh" in done.stderr
 
 
 def test_retries_are_tried(tmp_path: Path) -> None:

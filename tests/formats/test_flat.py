@@ -218,7 +218,11 @@ def fill(draw: st.DrawFn, level: Workflow | Group, depth: int) -> None:
         before = [group for group in level.groups if draw(st.booleans())]
         group = level.group(name, after=before)
         for add in draw(st.lists(st.sampled_from([group.run, group.before, group.afterwards]), max_size=3)):
-            add(draw(commands), **draw(options), **draw(st.dictionaries(keys, words, max_size=2)))
+            add(
+                draw(commands),
+                **draw(options),
+                attributes=draw(st.dictionaries(keys | st.just("retry"), words, max_size=2)),
+            )
         if depth < 2 and draw(st.booleans()):
             fill(draw, group, depth + 1)
 
@@ -233,7 +237,7 @@ def test_a_workflow_is_read_as_it_was_written(workflow: Workflow) -> None:
 def test_what_is_written_means_the_same_to_sh(tmp_path: Path) -> None:
     nasty = 'it\'s "so" $HOME `x` \\n \\\\ * ~ # ! é\n\ttwo'
     workflow = Workflow("w")
-    workflow.group(nasty).run(nasty, note=nasty)
+    workflow.group(nasty).run(nasty, attributes={"note": nasty})
     script = tmp_path / "w.sh"
     script.write_text("show() { printf '%s\\0' \"$@\"; }\n" + flat.render(workflow).text.replace("mqsub", "show"))
     said = subprocess.run(["sh", script], capture_output=True, check=True, text=True).stdout.split("\0")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.formats.mqsub import Call, add_call, label_of, parse_call, path_of, words_of
+from headway.model.attributes import meant
 from headway.model.errors import ModelError
 from headway.model.workflow import Workflow
 
@@ -79,7 +80,9 @@ def test_every_path_has_a_label(path: tuple[str, ...]) -> None:
         paths,
         st.lists(paths, max_size=3).map(tuple),
         st.text(min_size=1).filter(str.strip),
-        st.lists(st.tuples(st.text().filter(lambda key: "=" not in key), st.text()), max_size=2).map(tuple),
+        st.lists(st.tuples(st.text().filter(lambda key: "=" not in key and not meant(key)), st.text()), max_size=2).map(
+            tuple
+        ),
         st.sampled_from(["jobs", "prologue", "epilogue"]),
     )
 )
@@ -121,3 +124,21 @@ def test_a_dependency_joins_groups_submitted_earlier_to_one_supergroup(words: li
     workflow = submitted(["-l", "Alpha", "-c", "a"], ["-l", "X/K", "-c", "k"])
     with pytest.raises(ModelError, match=complaint):
         add_call(workflow, parse_call(words))
+
+
+@pytest.mark.parametrize(
+    ("key", "right"), [("retry", "retries"), ("core", "cores"), ("timeout", "time"), ("environment.X", "env.x")]
+)
+def test_a_key_that_is_nearly_one_of_ours_is_refused(key: str, right: str) -> None:
+    with pytest.raises(ModelError, match=f'-attr "{key}" is like "{right}"'):
+        parse_call(["-l", "A", "-c", "a", "-attr", f"{key}=3"])
+    call = parse_call(["-l", "A", "-c", "a", "-attr", f"own.{key}=3"])
+    workflow = Workflow()
+    add_call(workflow, call)
+    (job,) = workflow.groups.groups[0].jobs
+    assert job.attributes == {key: "3"}
+
+
+@pytest.mark.parametrize("key", ["stage", "score", "type", "host", "colour", "priority"])
+def test_other_keys_are_the_user_s_own(key: str) -> None:
+    assert parse_call(["-l", "A", "-c", "a", "-attr", f"{key}=3"]).attributes == ((key, "3"),)

@@ -49,7 +49,9 @@ def levels(draw: st.DrawFn, depth: int = 2) -> list[Group]:
     for name in draw(st.lists(NAMES.map(lambda name: name.replace("/", "")).filter(bool), max_size=3, unique=True)):
         group = Group(name)
         for _ in range(draw(st.integers(0, 2))):
-            group.run(draw(WORDS), release=draw(st.booleans()), affinity=draw(st.booleans()), note=draw(WORDS))
+            group.run(
+                draw(WORDS), release=draw(st.booleans()), affinity=draw(st.booleans()), attributes={"note": draw(WORDS)}
+            )
         if draw(st.booleans()):
             group.before(draw(WORDS), memory="2G", environment={"A": draw(WORDS)}, retries=2)
         if draw(st.booleans()):

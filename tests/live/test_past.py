@@ -61,7 +61,7 @@ def test_the_run_that_is_meant_is_the_latest_or_the_one_of_a_number_or_file(stor
     assert chosen_run(store, "1").workflow == 1
     assert chosen_run(store, file).workflow == 2
     assert chosen_run(store, "/flow.dag").workflow == 3
-    with pytest.raises(NotFoundError, match=r"no workflow \"9\"\. headway runs"):
+    with pytest.raises(NotFoundError, match=r"no workflow \"9\"\. It has 4 "):
         chosen_run(store, "9")
 
 

@@ -207,7 +207,7 @@ def test_options_are_numbers_lists_and_mappings() -> None:
             "resources": {"gpu": 1},
             "release": True,
             "affinity": False,
-            "colour": "blue",
+            "attributes": {"colour": "blue", "retry": 3},
         },
     )
     assert job == Job(
@@ -215,7 +215,7 @@ def test_options_are_numbers_lists_and_mappings() -> None:
         seconds=1.5,
         inputs=("a", "b c"),
         outputs=("d",),
-        attributes={"release": "yes", "affinity": "no", "colour": "blue"},
+        attributes={"release": "yes", "affinity": "no", "colour": "blue", "retry": "3"},
         resources=Resources(4, 2 * 2**30, 3600.0, (("gpu", 1),)),
         setting=Setting("/data", (("A", "1"), ("B", "2")), "in", "out", "err"),
         rules=Rules(retries=2),
@@ -223,7 +223,7 @@ def test_options_are_numbers_lists_and_mappings() -> None:
 
 
 def test_an_option_of_none_is_as_if_not_given() -> None:
-    nothing = {"seconds": None, "environment": None, "inputs": None, "mine": None}
+    nothing = {"seconds": None, "environment": None, "inputs": None, "attributes": None}
     assert from_options("x", nothing) == Job("x")
     assert from_options("x", {"environment": {"A": None}}) == Job("x")
 
@@ -250,7 +250,7 @@ def test_inputs_may_come_from_any_iterable() -> None:
 
 
 def test_a_free_attribute_may_be_of_any_plain_type() -> None:
-    job = from_options("x", {"flag": True, "ratio": 0.5, "words": ["a", "b c"], "count": 3})
+    job = from_options("x", {"attributes": {"flag": True, "ratio": 0.5, "words": ["a", "b c"], "count": 3}})
     assert job.attributes == {"flag": "yes", "ratio": "0.5", "words": "a 'b c'", "count": "3"}
 
 
@@ -307,3 +307,40 @@ def test_an_option_of_the_wrong_type_is_a_model_error(key: str, value: object) -
 def test_a_command_that_is_not_text_is_a_model_error(command: object) -> None:
     with pytest.raises(ModelError, match="a command is of type"):
         from_options(command, {})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("option", "right"),
+    [
+        ("retry", "retries"),
+        ("core", "cores"),
+        ("timeout", "time"),
+        ("Memory", "memory"),
+        ("more-memory", "more_memory"),
+        ("cpus", "cores"),
+        ("output", "outputs"),
+        ("env", "environment={…}"),
+        ("resource", "resources={…}"),
+        ("attribute", "attributes={…}"),
+    ],
+)
+def test_an_option_that_nobody_knows_is_refused_and_the_right_one_named(option: str, right: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        from_options("x", {option: 3})
+    assert caught.value.what == f"a job has no option {option}."
+    assert (
+        caught.value.fix.startswith(f"Did you mean {right}? ") and f'attributes={{"{option}": …}}' in caught.value.fix
+    )
+
+
+def test_an_option_that_is_like_no_other_is_refused_too() -> None:
+    with pytest.raises(ModelError, match="no option colour") as caught:
+        from_options("x", {"colour": "red"})
+    assert "Did you mean" not in caught.value.fix
+
+
+@pytest.mark.parametrize("key", ["retry", "cores", "own.x", "env.X", "timeout", "colour"])
+def test_an_attribute_of_one_s_own_stays_one(key: str) -> None:
+    job = from_options("x", {"attributes": {key: "1"}})
+    assert job == Job("x", attributes={key: "1"})
+    assert from_pairs("x", pairs_of(job)) == job

@@ -207,7 +207,7 @@ def test_a_group_or_its_members_equal_nothing_else() -> None:
 
 def nested() -> Workflow:
     workflow = Workflow("w")
-    first = workflow.job("A", "a", cores=2, colour="red")
+    first = workflow.job("A", "a", cores=2, attributes={"colour": "red"})
     workflow.group("B", after=first).run("b").job("C", "c", release=True)
     return workflow
 

@@ -18,7 +18,7 @@ COMMANDS = {
     "cancel": ("headway.cli.attach:cancel", "Stop a workflow that is being run."),
     "runs": ("headway.cli.runs", "The workflows of a store, and how far they are."),
     "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
-    "logs": ("headway.cli.logs", "What a job has printed; as it comes with -f."),
+    "logs": ("headway.cli.logs", "What jobs have printed; as it comes with -f."),
     "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
     "status": ("headway.cli.status", "How far it is: groups, counts, running jobs."),
     "explain": ("headway.cli.explain", "Why a job is not running."),
@@ -75,15 +75,20 @@ class _Lazy(click.Group):
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headway")
 def headway() -> None:
-    """Run a workflow of dependent jobs to its end on whatever computers turn up.
+    """Run a workflow, jobs that depend on each other, to its end on this computer, as fast as its dependencies allow.
 
-    A workflow W is the file you already have: a DAGMan file, a Makefile, a script of mqsub lines, a DAG description
-    script, a Python script, WfFormat or DAX. Its format is found out from its name and content.
+    A workflow W is the file you already have: a DAGMan file, a submit file, a Makefile, a script of mqsub lines, a DAG
+    description script, a Python script, WfFormat or DAX. Its format is found out from its name and content.
 
     \b
       headway show W                      what it looks like
-      headway run W                       run it to its end, here
-      headway status                      how far it is
+      headway run W                       run it to its end; run again, it goes on where it stopped
+      headway run W --dry-run             what would run, and why
+      headway run W --detach              in the background; attach watches it, cancel stops it
+      headway status                      groups, counts, running jobs; explain JOB says why one does not run
+      headway logs JOB -f                 what a job prints
+      headway history --gantt run.svg     every attempt, drawn beside the minimal schedule
+      headway order W --compare fifo      what runs next, and how many jobs are eligible at every step
       headway convert W --to makefile     the same in another format
     """
 

@@ -21,6 +21,7 @@ def attach(store: str | None, workflow: str | None) -> int:
     """
     from headway.cli.progress import Display
     from headway.live.attach import Attached, chosen_run
+    from headway.live.past import measured
     from headway.model.states import State
 
     home, database, run = chosen_run(store, workflow)
@@ -32,6 +33,8 @@ def attach(store: str | None, workflow: str | None) -> int:
     counts = database.counts(run)
     jobs, done, failed = sum(counts.values()), counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     display.say(f"{done:,} of {jobs:,} jobs done, {failed:,} failed.")
+    dag = measured(database.web(run), database.history(run))
+    display.say(f"At best {dag.minimal_schedule.makespan:.2f} s for the longest path; {dag.work:.2f} s of work in all.")
     return 0 if done == jobs else 3
 
 
@@ -46,10 +49,11 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
       headway cancel
       headway cancel --gently
     """
-    from headway.live.attach import Attached, chosen_run
+    from headway.live.attach import Attached, check_running, chosen_run
 
-    home, _, run = chosen_run(store, workflow)
+    home, database, run = chosen_run(store, workflow)
     with Attached(home, run) as attached:
+        check_running(home, database, run)
         attached.cancel(at_once=not gently)
         if gently:
             print("nothing new is started; waiting for what runs.", file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.answer import print_json
-from headway.cli.options import store_option
+from headway.cli.options import WHICH, store_option
 from headway.cli.runs import state
 from headway.cli.table import amount, counted, moment, table
 from headway.model.errors import UsageError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("clean", short_help="Remove finished workflows and their logs.")
 @store_option
-@click.option("--workflow", "workflows", metavar="N|FILE", multiple=True, help="Only these, whatever their state.")
+@click.option("--workflow", "workflows", metavar=WHICH, multiple=True, help="Only these, whatever their state.")
 @click.option("--older-than", metavar="AGE", help="Only what nothing has happened to for that long: 30d, 12h.")
 @click.option("--logs", "only_logs", is_flag=True, help="Only logs; what is known of jobs and attempts stays.")
 @click.option("--all", "everything", is_flag=True, help="Also workflows that failed or were stopped.")
@@ -48,13 +48,13 @@ def command(
       headway clean --logs --all
     """
     from headway.live.cleaning import Wish, carry_out, plan
-    from headway.live.past import chosen_run
     from headway.live.where import found_store
+    from headway.live.which import chosen
 
     home, database = found_store(store)
     now = database.clock()
     before = None if older_than is None else now - _age(older_than)
-    wanted = frozenset(chosen_run(database, one).workflow for one in workflows)
+    wanted = frozenset(chosen(database, one, home).id for one in workflows)
     wish = Wish(wanted, everything, before, only_logs)
     found = plan(home, database, wish, now)
     if not as_json:

@@ -9,6 +9,7 @@ from headway.cli.options import workflow_arguments
 from headway.cli.terminal import write_content
 from headway.formats.registry import FORMATS
 from headway.live.read import no_collection, read, render, write_whole
+from headway.live.relocation import keep_places
 from headway.model.flatten import flatten
 
 
@@ -39,7 +40,8 @@ def command(
 ) -> None:
     """Write a workflow in another format.
 
-    Order and commands are always kept, or it is an error. What else the format cannot say is told on standard error.
+    Order and commands are always kept, or it is an error, and so is where jobs run, if OUT is in another folder. What
+    else the format cannot say is told on standard error.
 
     \b
       headway convert diamond.dag --to makefile -o Makefile
@@ -52,6 +54,8 @@ def command(
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         flatten(found)  # a cycle is an error here, before anything is written
+        if output is not None:
+            keep_places(found, output)
         rendering = render(found, target)
     if output is None:  # as bytes, which click leaves alone: of text it takes escape sequences out
         write_content(rendering.text.encode("utf-8", "surrogateescape"))

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from headway.cli.answer import print_json
+from headway.cli.running import MOST_WARNINGS
 from headway.cli.terminal import one_line
 from headway.live.choice import Choice
 
@@ -15,7 +16,10 @@ def dry_run(choice: Choice, store: Path | str, fresh: bool, edited: str, json: b
     """Prints what a run would do with each job. Makes no folder, no store, and changes nothing in one."""
     from headway.live.dry_run import dry_run as planned
 
-    flat, plan = planned(choice, store, fresh, edited)
+    warnings = list[str]()
+    flat, plan = planned(choice, store, fresh, edited, warnings)
+    for warning in warnings[:MOST_WARNINGS]:
+        print(one_line(f"warning: {warning}"), file=sys.stderr)
     names = flat.dag.names
     verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
     counts = Counter(verdict.why for _, verdict in verdicts)
@@ -31,7 +35,8 @@ def dry_run(choice: Choice, store: Path | str, fresh: bool, edited: str, json: b
             }
             for name, verdict in verdicts
         ]
-        print_json({"runs": runs, "counts": {str(why): count for why, count in counts.items()}, "jobs": jobs})
+        counted = {str(why): count for why, count in counts.items()}
+        print_json({"runs": runs, "counts": counted, "jobs": jobs, "warnings": warnings})
         return 0
     for name, verdict in verdicts:
         print(f"{'run ' if verdict.runs else 'skip'}  {one_line(name)}: {verdict.reason}")

@@ -19,11 +19,12 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
     \b
       headway explain 0120
     """
-    from headway.live.services import chosen, explained
+    from headway.live.services import explained
     from headway.live.where import home_of
+    from headway.live.which import chosen
 
     home, store = looked_at(place)
-    workflow = chosen(store, wanted)
+    workflow = chosen(store, wanted, home)
     state, because = explained(store, home_of(home, place, store, workflow.id), workflow, job)
     if as_json:
         print_json({"job": job, "state": state, "because": because})

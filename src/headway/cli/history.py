@@ -53,7 +53,7 @@ def command(
 
         checked(gantt)  # before anything is printed
     home, database = looked_at(store)
-    run = chosen_run(database, workflow)
+    run = chosen_run(database, workflow, home)
     attempts = selected(database, run, jobs)
     own = home_of(home, store, database, run.workflow) if any(one.ended is None for one in attempts) else None
     ahead = at_hand([own] if own is not None else [], database.is_shared)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 _HELP = """\
 Usage: mqdump [STORE]
 
-Browse the groups of the latest workflow and change how they stand, by the numbers of a menu. Commands are read from
-standard input, a number a line, so that scripts can use it too. headway status, enable, … do the same one by one.
+Browse the groups of the workflow that runs now, or ran last, and change how they stand, by the numbers of a menu.
+Commands are read from standard input, a number a line, so that scripts can use it too. headway status, enable, … do
+the same one by one.
 The store is STORE (a folder or a URL), HEADWAY_STORE, or the nearest .headway here or above.
 """
 _MENU = """\
@@ -43,15 +44,15 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
 
 
 def browse(words: Sequence[str]) -> None:
-    """Shows the latest workflow of a store, and does what is typed."""
+    """Shows the workflow of a store that runs now or ran last, and does what is typed."""
     if len(words) > 1:
         raise UsageError("one store, or none.", "Usage: mqdump [STORE]")
-    from headway.live.services import chosen
     from headway.live.where import home_of
+    from headway.live.which import chosen
 
     place = words[0] if words else None
     home, store = looked_at(place)
-    workflow = chosen(store, None)
+    workflow = chosen(store, None, home)
     Browser(home_of(home, place, store, workflow.id), store, workflow).run()
 
 

@@ -9,6 +9,9 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+WHICH = "N|FILE|NAME"
+WHICH_HELP = "Which workflow; without it, the one that runs now, else the one run last (headway runs lists them)."
+
 
 def workflow_arguments(function: Command) -> Command:
     """`W [ARGUMENTS]... [--format NAME]`."""
@@ -58,6 +61,5 @@ def store_option(function: Command) -> Command:
 
 
 def run_options(function: Command) -> Command:
-    """`[--store PLACE] [--workflow N|FILE]`."""
-    help = "Which workflow, by number or file; without it, the latest (headway runs lists them)."
-    return store_option(click.option("--workflow", metavar="N|FILE", help=help)(function))
+    """`[--store PLACE] [--workflow N|FILE|NAME]`."""
+    return store_option(click.option("--workflow", metavar=WHICH, help=WHICH_HELP)(function))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headway.cli.terminal import clear_line, one_line
-from headway.live.run import Progress
+from headway.live.run import Bounds, Progress
 from headway.live.session import Outcome
 from headway.model.record import replace
 
@@ -101,14 +101,17 @@ class Display:
         self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
         if outcome.decided and not outcome.exit_code and (ended.failed or ended.skipped):
             self.say("Its FINAL node has ended well, which decides: exit code 0.")
+        if limits.attempts:
+            self.say(self._at_best(limits, seconds, where, whole=not self._before and not ended.skipped))
         if ended.failed:
             self.say("Run again with --retry, it tries again what failed.")
         if ended.skipped and not ended.failed:
             self.say("headway status shows what was not run, headway explain JOB tells why.")
+
+    def _at_best(self, limits: Bounds, seconds: float, where: str, whole: bool) -> str:
+        """Both bounds, and how far a whole run is from them."""
+        both = f"{limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on {where}"
         # A run that took over jobs of an earlier one may be shorter than they were.
-        if not self._before and not ended.skipped and _WORTH_TELLING <= limits.best <= seconds:
-            over = 100 * (seconds / limits.best - 1)
-            self.say(
-                f"At best {limits.minimal:.2f} s for the longest path, {limits.work:.2f} s for the work on these slots:"
-                f" {over:.0f}% over."
-            )
+        if whole and _WORTH_TELLING <= limits.best <= seconds:
+            return f"At best {both}: {100 * (seconds / limits.best - 1):.0f}% over."
+        return f"{'At best, for all that has run,' if self._before else 'At best'} {both}."

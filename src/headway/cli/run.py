@@ -58,12 +58,13 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 )
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
 @click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
-@click.option("--fresh", is_flag=True, help="Start from the beginning, whatever an earlier run has done.")
+@click.option("--fresh", is_flag=True, help="Start from the beginning; of a Makefile, do what make would do.")
 @click.option(
     "--edited",
     type=click.Choice(["refuse", "rerun", "keep"]),
     default="refuse",
-    help="If the file has changed since: rerun what has changed and what follows, or keep all that is done.",
+    help="If the file has changed since: refuse it (exit code 2), rerun what has changed and what follows, or keep all"
+    " that is done.",
 )
 @click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
 @click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
@@ -78,7 +79,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 @click.option(
     "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
 )
-@click.option("--always-make", "-B", is_flag=True, help="Run also what make calls up to date.")
+@click.option("--always-make", "-B", is_flag=True, help="Of a Makefile, run everything, as make -B does.")
 @click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
 @click.option(
     "--retries", type=click.IntRange(min=0), metavar="N", help="Try jobs again that say nothing of it, N times."

@@ -11,6 +11,8 @@ from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.record import record, replace
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headway.live.choice import Choice
     from headway.live.home import Home
     from headway.live.session import Outcome, Session
@@ -120,7 +122,7 @@ def _run(options: Options) -> int:
     outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else server
     if options.as_json:
-        tell(outcome, place)
+        tell(outcome, place, session.warnings)
     if options.notify is not None or options.mail is not None:
         from headway.live.hooks import End, notified
 
@@ -160,7 +162,7 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
     for warning in session.warnings[:MOST_WARNINGS]:
         display.say(f"warning: {warning}")
     if len(session.warnings) > MOST_WARNINGS:
-        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; headway show tells them.")
+        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; --json tells them all.")
     if session.rescue is not None:
         display.say(f"going on from {session.rescue.name}.")
     if options.detach:
@@ -175,7 +177,7 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
     return outcome
 
 
-def tell(outcome: Outcome, place: str) -> None:
+def tell(outcome: Outcome, place: str, warnings: Sequence[str]) -> None:
     """The answer in JSON."""
     from headway.cli.answer import print_json
 
@@ -188,10 +190,13 @@ def tell(outcome: Outcome, place: str) -> None:
             "left_out": outcome.tally.left_out,
             "seconds": outcome.seconds,
             "minimal_seconds": outcome.bounds.minimal,
-            "work_seconds": outcome.bounds.work,
+            "work_seconds": outcome.bounds.total,
+            "slots": outcome.bounds.slots,
+            "slot_seconds": outcome.bounds.work,
             "attempts": outcome.bounds.attempts,
             "store": place,
             "failures": failures,
+            "warnings": list(warnings),
         }
     )
 

@@ -48,13 +48,14 @@ def command(
       headway status VS_2_1
       headway status --watch 5
     """
-    from headway.live.services import chosen, status
+    from headway.live.services import status
     from headway.live.where import home_of
+    from headway.live.which import chosen
 
     home, store = looked_at(place)
     while True:
         homes = partial(home_of, home, place, store)
-        found = status(store, chosen(store, wanted), group, only=wanted is not None, home_of=homes)
+        found = status(store, chosen(store, wanted, home), group, only=wanted is not None, home_of=homes)
         if as_json:
             print_json(answer(found))
         else:

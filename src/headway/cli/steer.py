@@ -27,11 +27,12 @@ _EPILOG = "GROUP is a group, with all below it, a job, or a pattern such as 'VS_
 def _steer(
     verb: str, groups: tuple[str, ...], place: str | None, wanted: str | None, as_json: bool, only: bool = False
 ) -> None:
-    from headway.live.services import chosen, steer
+    from headway.live.services import steer
     from headway.live.where import found_store, home_of
+    from headway.live.which import chosen
 
     home, store = found_store(place)
-    workflow = chosen(store, wanted)
+    workflow = chosen(store, wanted, home)
     outcome = steer(store, home_of(home, place, store, workflow.id), workflow, verb, groups, only)
     if as_json:
         print_json(_answer(outcome))

@@ -7,18 +7,15 @@ from typing import Any, TypeVar
 
 import click
 
+from headway.cli.options import WHICH, WHICH_HELP
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def store_options(function: Command) -> Command:
-    """`--store PLACE --workflow N|FILE --json`."""
+    """`--store PLACE --workflow N|FILE|NAME --json`."""
     function = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")(function)
-    function = click.option(
-        "--workflow",
-        "wanted",
-        metavar="N|FILE",
-        help="Which workflow, by number or file; without it, the latest (headway runs lists them).",
-    )(function)
+    function = click.option("--workflow", "wanted", metavar=WHICH, help=WHICH_HELP)(function)
     return click.option(
         "--store",
         "place",

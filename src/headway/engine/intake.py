@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from headway.model.flatten import Flat
 from headway.model.job import PLAIN, Job, Rules
@@ -48,8 +48,12 @@ class Intake:
     (tests/engine/test_intake.py).
     """
 
-    def __init__(self, flat: Flat, ranks: Sequence[int], outside: Outside | None = None) -> None:
+    def __init__(
+        self, flat: Flat, ranks: Sequence[int], outside: Outside | None = None, filled: Collection[int] = ()
+    ) -> None:
+        """`filled`: jobs of which something is filled in each time they are given out."""
         self.flat = flat
+        self._filled = filled
         self._ranks = _with_priorities(flat, ranks)
         self._outside = outside or Outside()
         self._lanes: dict[_LaneKey, int] = {(None, ()): 0}
@@ -162,8 +166,7 @@ class Intake:
         for node, job in enumerate(self.flat.jobs):
             if job is not None:
                 late = self.flat.late.get(node)
-                filled = job.again or (job.command is not None and "\x02" in job.command)
-                if late is not None or job.parts or filled or has_rules(job.rules):
+                if late is not None or job.parts or job.again or node in self._filled or has_rules(job.rules):
                     yield node, job.rules, len(job.parts), None, late
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
             yield node, entry.job.rules, 0, entry.owner, None

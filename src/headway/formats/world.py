@@ -15,6 +15,9 @@ class World(Protocol):
     def most_nodes(self) -> int:
         """How many nodes a workflow may have that multiplies when it is read."""
 
+    def environment(self, name: str) -> str | None:
+        """A variable of the environment."""
+
     def lines(self, path: str) -> Iterator[str]:
         """The lines of a text file with their ends, unpacked if it is .gz or .xz; bytes that are no UTF-8 survive."""
 

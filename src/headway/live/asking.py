@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
-from headway.model.messages import LeaseId, Seconds
+from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Store
 
 _PATIENCE = 60.0  # seconds
-_GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
+GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
 
 
 @record
@@ -27,6 +27,7 @@ class Said:
 
     output: str | None
     workflows: frozenset[int]
+    runs: frozenset[WorkflowId]  # those for which it may start jobs
     undecided: bool  # somebody has come who has not said yet which workflow to run
     ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
     begun: frozenset[LeaseId]  # that run
@@ -66,7 +67,7 @@ def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
     begun: frozenset[LeaseId] | None = None
     for home in homes:
         with contextlib.suppress(HeadwayError):
-            said = asked(home, patience=_GLANCE)
+            said = asked(home, patience=GLANCE)
             if said is not None:
                 ahead |= said.ahead
                 begun = None if shared else said.begun
@@ -81,12 +82,14 @@ def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | Non
     clients = said["clients"]
     undecided = clients.count(0) > 1  # the client that asks is counted too
     ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
-    return Said(said["output"], frozenset(clients) - {0}, undecided, ahead, begun)
+    there = frozenset(clients) - {0}
+    runs = frozenset(said.get("wanted", there))  # a runner of an earlier version does not say
+    return Said(said["output"], there, runs, undecided, ahead, begun)
 
 
 def password(folder: Path) -> str | None:
     """The password that the runner of a folder has for its server."""
-    said = answered(Home(folder, to_look=True), {"password": True}, _GLANCE)
+    said = answered(Home(folder, to_look=True), {"password": True}, GLANCE)
     return None if said is None else said["password"]
 
 

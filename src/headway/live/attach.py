@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import TracebackType
 
+from headway.live.asking import GLANCE, asked
 from headway.live.home import Home
-from headway.live.past import chosen_run as past_run
 from headway.live.run import Line, Progress, Stops
 from headway.live.store.protocol import Store
 from headway.live.where import found_store, home_of
+from headway.live.which import chosen
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import WorkflowId
 
@@ -17,13 +18,20 @@ from headway.model.messages import WorkflowId
 def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:
     """The workflow that a command means, and the folder of its runner."""
     home, database = found_store(store, to_look=True)
-    run = past_run(database, workflow)
-    home = home_of(home, store, database, run.workflow)
+    run = chosen(database, workflow, home)
+    home = home_of(home, store, database, run.id)
     if home is None:
         raise NotFoundError(
-            f"nobody runs workflow {run.workflow} on this computer.", "Go to the one where headway run was started."
+            f"nobody runs workflow {run.id} on this computer.", "Go to the one where headway run was started."
         )
-    return home, database, run.workflow
+    return home, database, run.id
+
+
+def check_running(home: Home, store: Store, workflow: WorkflowId) -> None:
+    """Refuses a workflow that nobody runs: there is nothing to stop."""
+    said = asked(home, patience=GLANCE)
+    if said is not None and workflow not in said.runs | store.leased():
+        raise NotFoundError(f"workflow {workflow} is not being run.", "headway runs shows which one is.")
 
 
 class Attached:

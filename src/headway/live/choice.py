@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from headway.engine.edited import REFUSE, RERUN
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
@@ -31,24 +32,45 @@ class Choice:
     defaults: Defaults | None = None  # how often jobs are tried that say nothing of it
 
     def planned(
-        self, flat: Flat, earlier: Mapping[int, Known] | None = None, started: Mapping[int, float] | None = None
+        self,
+        flat: Flat,
+        earlier: Mapping[int, Known] | None = None,
+        started: Mapping[int, float] | None = None,
+        owed: Mapping[str, str] | None = None,
     ) -> Plan:
-        """What happens to each job, by how far earlier runs have got with it and when they last started it."""
+        """What happens to each job, by how far earlier runs have got with it, when they last started it, and what of a
+        Makefile's targets they have not made as it says now.
+        """
         from headway.engine.plan import UNJUDGED, plan
         from headway.model.part import part
 
         earlier, judged = earlier or {}, UNJUDGED
         if self.is_judged:
-            from headway.live.uptodate import Earlier
+            from headway.live.uptodate import Earlier, all_of
             from headway.live.uptodate import judged as judgement
 
-            judged = judgement(self.source, self.arguments, flat, Earlier(earlier, started or {}), self.retry)
+            known = Earlier(earlier, started or {}, owed or {})
+            judged = all_of(flat) if self.always else judgement(self.source, self.arguments, flat, known, self.retry)
         return plan(flat, earlier, part(flat, self.until, self.since), judged, self.retry)
 
     @property
     def is_judged(self) -> bool:
-        """Whether make has a say."""
-        return self.source.format == "makefile" and not self.always
+        """Whether make has a say, or -B has."""
+        return self.source.format == "makefile"
+
+    def way(self, edited: str) -> str:
+        """What to do with an edited file: with -B all of it runs again, so there is nothing to ask."""
+        return RERUN if self.is_judged and self.always and edited == REFUSE else edited
+
+    def owed(self, store: Shared, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
+        """Targets that must be made, whatever their files look like."""
+        if not self.is_judged or self.always:
+            return {}
+        from headway.live.store.arrangement import earlier, made
+        from headway.live.uptodate import owed
+
+        before = earlier(store, workflow)
+        return owed(flat, made(store, workflow), (made(store, one) for one in before)) if before else {}
 
     def settler(self, store: Shared) -> Callable[[WorkflowId, Flat], None]:
         """What tells a store, once it has the workflow."""
@@ -67,7 +89,7 @@ class Choice:
 
         if self.until or self.since or self.is_judged:
             started = last_starts(store, workflow) if self.is_judged else {}
-            planned = self.planned(flat, known(store, workflow), started)
+            planned = self.planned(flat, known(store, workflow), started, self.owed(store, workflow, flat))
             if arranged or not planned.is_plain:
                 arrange(store, workflow, flat, planned)
         elif arranged:

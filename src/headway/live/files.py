@@ -29,6 +29,9 @@ class Files:
             raise UsageError(f"{MOST_NODES}={shown(text)} is no number of nodes.", "Give a number such as 20000000.")
         return int(text)
 
+    def environment(self, name: str) -> str | None:
+        return os.environ.get(name)
+
     def lines(self, path: str) -> Iterator[str]:
         return _guarded(path, _opened(path))
 

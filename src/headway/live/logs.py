@@ -79,7 +79,9 @@ class Output:
 
     @classmethod
     def of(cls, home: Home, store: Store, run: Run, attempt: Attempt) -> Output:
-        spec = Spec.read(store.member(run.workflow, attempt.job).spec) if attempt.step is Step.MAIN else Spec("")
+        spec = Spec("")
+        if attempt.step is Step.MAIN:
+            spec = store.given(run.workflow, attempt.job, attempt.number, store.member(run.workflow, attempt.job).spec)
         place = Path(run.directory, spec.directory or ".")
         files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
         log = home.log(run.workflow, attempt.job, attempt.number)

@@ -52,16 +52,11 @@ def make(path: str, goals: Sequence[str]) -> str:
     return output + exported
 
 
-def outdated(
-    path: str, goals: Sequence[str], old: Sequence[str] = (), targets: Sequence[str] = (), more: str = ""
-) -> str:
+def outdated(path: str, goals: Sequence[str], changed: Sequence[str] = (), more: str = "") -> str:
     """What GNU make says it would do now, up to date or not being its own judgement, and its database.
 
-    `old`: targets that make is not to remake, nor anything on their account; it does not look at what they need, so
-    then it is asked for all `targets`. `more`: rules that overrule those of the Makefile.
+    `changed`: files that it takes for just changed. `more`: rules that overrule those of the Makefile.
     """
-    variables = [word for word in goals if "=" in word]
-    wanted = [word for word in goals if "=" not in word]
     with tempfile.TemporaryDirectory(prefix="headway-") as aside:
         file = _unpacked(path, aside)
         words = [word for word in _question(file) if word != "-B"]
@@ -69,11 +64,8 @@ def outdated(
             overruling = Path(aside) / "headway-more.mk"
             overruling.write_text(more)
             words += ["-f", str(overruling)]
-        if old:
-            words += [part for name in old for part in ("-o", name)]
-            words.append(f"MAKECMDGOALS={' '.join(wanted)}")
-            wanted = list(targets)
-        code, output, complaints = _run(path, [*words, "--", *variables, *wanted], _environment() | {"LC_ALL": "C"})
+        words += [part for name in changed for part in ("-W", name)]
+        code, output, complaints = _run(path, [*words, "--", *goals], _environment() | {"LC_ALL": "C"})
     if code or "# GNU Make" not in output:
         raise failure(path, output, complaints)
     return output

@@ -1,42 +1,29 @@
-"""What earlier runs teach: which one is meant, how long jobs took, and the least that a run could have taken."""
+"""What earlier runs teach: how long jobs took, and the least that a run could have taken."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headway.live.store.protocol import Store
 from headway.live.store.records import Attempt, Run, Web
-from headway.live.store.relative import resolved
-from headway.live.store.sub_dags import is_sub_dag, without_place
+from headway.live.store.sub_dags import without_place
+from headway.live.which import chosen
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import JobId
 from headway.model.states import Kind, Step
 
+if TYPE_CHECKING:
+    from headway.live.home import Home
+
 _BESIDE = (Kind.MILESTONE, Kind.SERVICE)  # no work that anybody waits for
 
 
-def chosen_run(store: Store, option: str | None = None) -> Run:
-    """The workflow that a command means: the latest (no sub-DAG), the one of that number, or the latest of a file."""
-    runs = store.runs()
-    if not runs:
-        raise NotFoundError("the store is empty: nothing was run yet.", "Run a workflow first: headway run W.")
-    if option is None:
-        return next((run for run in reversed(runs) if not is_sub_dag(run.source)), runs[-1])
-    for run in reversed(runs):
-        if option == str(run.workflow) or is_of_file(run, option):
-            return run
-    raise NotFoundError(f"the store has no workflow {shown(option)}.", "headway runs lists them.")
-
-
-def is_of_file(run: Run, file: str) -> bool:
-    """Whether a workflow was read from a file, whatever its arguments were."""
-    for path in (resolved(file), str(Path(file).absolute())):  # earlier versions did not follow links on the way to it
-        if run.source in (path, shlex.quote(path)) or run.source.startswith(f"{shlex.quote(path)} "):
-            return True
-    return False
+def chosen_run(store: Store, option: str | None = None, home: Home | None = None) -> Run:
+    """The workflow that a command means, with all that is known of it."""
+    meant = chosen(store, option, home).id
+    return next(run for run in store.runs() if run.workflow == meant)
 
 
 def place_of(store: Store, run: Run, name: str) -> JobId:

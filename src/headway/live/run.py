@@ -175,8 +175,14 @@ class Bounds:
     """What no run of these jobs can beat, from how long they took: the longest path, and the work over the slots."""
 
     minimal: float  # seconds of TrellisDAG's minimal schedule
-    work: float  # seconds of work for each slot
+    total: float  # seconds of work of all jobs
+    slots: int
     attempts: int
+
+    @property
+    def work(self) -> float:
+        """Seconds of work for each slot."""
+        return self.total / self.slots
 
     @property
     def best(self) -> float:
@@ -195,4 +201,4 @@ def bounds(store: Working, workflow: WorkflowId, flat: Flat, slots: int) -> Boun
         None if milestone else taken.get(name) for name, milestone in zip(dag.names, dag.milestones, strict=True)
     ]
     measured = dag.with_seconds(seconds)
-    return Bounds(measured.minimal_schedule.makespan, measured.work / slots, len(attempts))
+    return Bounds(measured.minimal_schedule.makespan, measured.work, slots, len(attempts))

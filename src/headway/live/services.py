@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -14,9 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
 from headway.live.asking import AtHand, at_hand, is_served
-from headway.live.store.relative import resolved
 from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
-from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import field, mutable, record
@@ -59,21 +55,6 @@ class Status:
     groups: Sequence[GroupStatus]
     running: Sequence[RunningJob]
     doubts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
-
-
-def chosen(store: Store, wanted: str | None) -> Submitted:
-    """The workflow that a user means: by number, file or name; the latest that is no sub-DAG without a word."""
-    there = store.workflows()
-    if not there:
-        raise NotFoundError("the store has no workflow.", "Run one: headway run W.")
-    if wanted is None:
-        return next((one for one in there if not is_sub_dag(one.source)), there[0])
-    files = [shlex.quote(path) for path in (resolved(wanted), os.path.abspath(wanted))]  # noqa: PTH100
-    for one in there:
-        if wanted in (str(one.id), one.name) or any(f"{one.source} ".startswith(f"{file} ") for file in files):
-            return one
-    known = ", ".join(f"{one.id} ({one.name})" for one in there[:5])
-    raise NotFoundError(f"the store has no workflow {shown(wanted)}.", f"It has {known}.")
 
 
 # --- names ----------------------------------------------------------------------------------------------------------

@@ -114,7 +114,7 @@ class Session:
 
             workflow = rescued(workflow, self.rescue)
         self._workflow = workflow
-        self.warnings = list(workflow.warnings)
+        self.warnings: list[str] = []  # what submitting it has to say comes on top, the file's own warnings too
         if workflow.format == "dagman":
             self.warnings += unheeded(workflow)
         choice = choose(workflow)
@@ -123,16 +123,17 @@ class Session:
             return submitted(
                 *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
                 choose=choice.settler(store),
-                edited=wish.edited,
+                edited=choice.way(wish.edited),
                 whole=whole,
                 named=wish.named,
+                heard=self.warnings,
             )
 
         # A second try at something new could be a second one of it.
         self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
         if wish.retry:
             waited_out(lambda: store.retry_failed(self.number), tell)
-        waited_out(lambda: store.resume(self.number), tell)
+        waited_out(lambda: store.resume(self.number, wish.place is not None), tell)
         self.before = waited_out(lambda: tally(store, self.number), tell)
         self.total = self.before.done + self.before.failed + self.before.skipped
 
@@ -163,6 +164,7 @@ class Session:
                 "fail_fast": self._wish.fail_fast,
                 "memory": self._wish.memory,
                 "named": dict(self._wish.named),
+                "recipes": self._workflow.format == "makefile",
             }
         )
         here("hello.after")
@@ -213,7 +215,7 @@ class Session:
         inside = {at for at, job in enumerate(self._flat.jobs) if job is not None and job.rules.subdag is not None}
         waits = sum(steps.get(Step.MAIN, 0.0) for job, steps in taken(attempts).items() if job in inside)
         work = max(0.0, dag.work - waits)  # a sub-DAG's node has no slot while the jobs of the sub-DAG run
-        return Bounds(dag.minimal_schedule.makespan, work / self._wish.slots, len(attempts))
+        return Bounds(dag.minimal_schedule.makespan, work, self._wish.slots, len(attempts))
 
     @cached_property
     def outcome(self) -> Outcome:

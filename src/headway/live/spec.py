@@ -80,3 +80,8 @@ class Spec:
             if key in said:
                 said[key] = tuple(said[key])
         return cls(said.pop("command", ""), environment=environment, **said)
+
+
+def is_open(text: str) -> bool:
+    """Whether a spec, as the store keeps it, leaves something open until it is given out (store.late)."""
+    return "\x02" in text or "\\u0002" in text

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from headway.engine.edited import REFUSE, still_done
+from headway.engine.edited import REFUSE, RERUN, still_done
 from headway.engine.intake import Outside
 from headway.live.failpoint import here
 from headway.live.files import Files
@@ -21,7 +21,7 @@ from headway.live.store.sub_dags import is_sub_dag
 from headway.live.store.submission import Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
-from headway.model.job import PLAIN, Job
+from headway.model.job import HERE, PLAIN, Job
 from headway.model.messages import WorkflowId
 from headway.model.record import replace
 from headway.model.states import Kind, State
@@ -47,16 +47,19 @@ def submitted(
     edited: str = REFUSE,
     whole: Callable[[], AnyStore] | None = None,
     named: Mapping[str, int] | None = None,
+    heard: list[str] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
     which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
-    `whole` is the same store with all that an earlier run may have to tell.
+    `whole` is the same store with all that an earlier run may have to tell; `heard` gets the warnings of submit files.
     """
     times = _run_times(store, whole, workflow, arguments, order_name)
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
-    check_resources(flat, named or {})
+    check_resources(flat, named or {}, submission.directory)
+    if heard is not None:
+        heard += [warning for warning in submission.warnings if warning not in heard]
     with home.submitting():
         while True:
             latest = latest_of(store, submission.source, workflow, arguments)
@@ -116,11 +119,16 @@ def carried_over(
     if edited == REFUSE:
         raise _changed(workflow)
     if store.open_leases() and store.counts(before).get(State.RUNNING):
-        raise HeadwayError(
+        raise UsageError(
             f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
         )
     names = flat.dag.names
-    kept = still_done(flat.dag, submission.definitions(), store.definitions(before), edited)
+    was = store.definitions(before)
+    kept = still_done(flat.dag, submission.definitions(), was, edited)
+    if workflow.format == "makefile" and edited == RERUN:
+        from headway.live.recipes import of_whole_recipes
+
+        kept = of_whole_recipes(kept, flat, was)
     return frozenset(names[node] for node in kept)
 
 
@@ -132,12 +140,16 @@ def disabled(store: WorkingStore, workflow: WorkflowId) -> frozenset[str]:
     return frozenset(job.name for job in store.jobs(workflow) if job.job in off) if off else frozenset()
 
 
-def check_resources(flat: Flat, named: Mapping[str, int]) -> None:
-    """Refuses a job that wants more of a named resource than there is: it could never run."""
+def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") -> None:
+    """Refuses a job that wants more of a named resource, or of the disk, than there is: it could never run."""
     for name, job in zip(flat.dag.names, flat.jobs, strict=True):
-        if job is None or not (job.resources.named or job.parts):
+        if job is None or not (job.resources.named or job.parts or job.attributes):
             continue
         for part in job.parts or (job,):
+            if "request_disk" in part.attributes:
+                from headway.live.disk import check_disk
+
+                check_disk(name, part, directory)
             for resource, count in part.resources.named:
                 if count > named.get(resource, 0):
                     raise UsageError(
@@ -153,8 +165,8 @@ def _carried(store: WorkingStore, workflow: WorkflowId, command: Sequence[str]) 
     return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
 
 
-def _changed(workflow: Workflow) -> HeadwayError:
-    return HeadwayError(
+def _changed(workflow: Workflow) -> UsageError:
+    return UsageError(
         f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
         "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",
     )
@@ -179,7 +191,7 @@ def submission_of(
     times: Mapping[str, float] | None = None,
 ) -> tuple[Submission, Flat]:
     """A workflow as it goes into a store, with jobs that are done already; what cannot be run is refused."""
-    workflow = prepared(workflow)
+    workflow = prepared(workflow, arguments)
     flat = flatten(workflow)
     for name, job in zip(flat.dag.names, flat.jobs, strict=True) if done else ():
         if job is not None and name in done:
@@ -190,7 +202,13 @@ def submission_of(
 
         dag = with_history(dag, times)
     name = settled(order_name, dag)  # which is what people are told that it ran by
-    return _submission(workflow, flat, arguments, name, order(name)(dag)), flat
+    submission = _submission(workflow, flat, arguments, name, order(name)(dag))
+    submission.warnings = workflow.warnings
+    if any(job is not None and (job.setting is not HERE or job.outputs or job.parts) for job in flat.jobs):
+        from headway.live.writers import shared_outputs
+
+        submission.warnings = [*workflow.warnings, *shared_outputs(flat)]
+    return submission, flat
 
 
 def _submission(
@@ -214,8 +232,13 @@ def _outside(workflow: Workflow) -> Iterator[tuple[Kind, str, Job]]:
             yield kind, group.name, group.jobs[0]
 
 
-def prepared(workflow: Workflow) -> Workflow:
+def prepared(workflow: Workflow, arguments: Sequence[str] = ()) -> Workflow:
     """The workflow with all that the engine needs to run it; what cannot be run is refused by name and line."""
+    if workflow.format == "submit" and Path(workflow.source).is_file():
+        from headway.formats.submit import parse  # once more, as it is run
+
+        again = parse(workflow.source, Files(), arguments, runs=True)
+        workflow = replace(workflow, groups=again.groups, warnings=again.warnings)
     if _has_descriptions(workflow):
         from headway.formats.submit import runnable  # costs more than most other workflows need to start
 

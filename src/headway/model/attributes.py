@@ -1,12 +1,14 @@
 """What is known of a job as key=value pairs: the one text form that flat scripts, Makefiles and DAGMan share.
 
-The keys below are fields of Job; every other key is the user's own.
+The keys below are fields of Job; every other key is the user's own. One that could be mistaken for a field is written
+with `own.` before it.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, SupportsFloat, SupportsIndex
 
 from headway.model import quantities
@@ -17,6 +19,17 @@ from headway.model.record import replace
 
 ENVIRONMENT = "env."
 RESOURCE = "resource."
+OWN = "own."  # before a key that is the user's own, whatever it looks like
+# What people write, having other programs in mind.
+_MEANT = {
+    **dict.fromkeys(("retry", "max_retries", "tries", "attempts"), "retries"),
+    **dict.fromkeys(("timeout", "time_limit", "walltime", "limit"), "time"),
+    **dict.fromkeys(("cpu", "cpus", "ncpus", "threads", "processors", "slots"), "cores"),
+    **dict.fromkeys(("mem", "ram"), "memory"),
+    **dict.fromkeys(("dir", "cwd", "workdir", "folder", "initialdir"), "directory"),
+    **dict.fromkeys(("runtime", "duration", "expected"), "seconds"),
+    **dict.fromkeys(("back_off", "delay"), "backoff"),
+}
 
 
 def _whole(text: str) -> int:
@@ -99,6 +112,27 @@ _KEYS: dict[str, Callable[[Job, str], None]] = {
     "affinity": _switch("affinity"),
     "precious": _switch("precious"),
 }
+KEYS = frozenset(_KEYS)
+PREFIXES = (ENVIRONMENT, RESOURCE, OWN)
+
+
+@lru_cache(4096)
+def meant(key: str) -> str | None:
+    """The key that was perhaps meant by one that is none of ours; None if it is like no other."""
+    plain_key = key.lower().replace("-", "_")
+    if plain_key in _KEYS:
+        return plain_key if key != plain_key else None
+    for prefix, long in ((ENVIRONMENT, ("environment", "env")), (RESOURCE, ("resources", "resource"))):
+        name, _, rest = plain_key.partition(".")
+        if name in long and not key.startswith(prefix):
+            return f"{prefix}{rest or 'NAME'}"
+    if plain_key in _MEANT:
+        return _MEANT[plain_key]
+    if len(key) > 40:
+        return None
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(plain_key, _KEYS, 1, 0.85)), None)
 
 
 def apply(job: Job, key: str, value: str) -> None:
@@ -118,7 +152,7 @@ def apply(job: Job, key: str, value: str) -> None:
             others = tuple(pair for pair in job.resources.named if pair[0] != name)
             job.resources = replace(job.resources, named=(*others, (name, _whole(value))))
         else:
-            job.attributes = {**job.attributes, key: value}
+            job.attributes = {**job.attributes, key.removeprefix(OWN) or key: value}
     except ValueError as expected:
         raise ModelError(f"attribute {unquoted(key)}={shown(value)} does not fit.", f"Expected {expected}.") from None
 
@@ -152,8 +186,15 @@ def pairs_of(job: Job) -> list[tuple[str, str]]:
         ]
         found += [(ENVIRONMENT + key, value) for key, value in job.setting.environment]
     if job.attributes is not NO_ATTRIBUTES:
-        found += job.attributes.items()
+        found += [(_own(key), value) for key, value in job.attributes.items()]
     return found
+
+
+def _own(key: str) -> str:
+    """A user's key, so that it is read back as one."""
+    if key in ("release", "affinity", "precious"):
+        return key
+    return f"{OWN}{key}" if key.startswith(PREFIXES) or key in _KEYS or meant(key) is not None else key
 
 
 def _retry_pairs(rules: Rules) -> list[tuple[str, str]]:
@@ -180,7 +221,7 @@ def _resource_pairs(job: Job) -> list[tuple[str, str]]:
     return found
 
 
-_MAPPINGS = {"environment": ENVIRONMENT, "resources": RESOURCE}
+_MAPPINGS = {"environment": ENVIRONMENT, "resources": RESOURCE, "attributes": OWN}
 
 
 def from_options(command: str, options: Mapping[str, object]) -> Job:
@@ -189,9 +230,11 @@ def from_options(command: str, options: Mapping[str, object]) -> Job:
         raise _wrong_type("a command", command, "one command line, as text")
     job = Job(command)
     for key, value in options.items():
+        prefix = _MAPPINGS.get(key)
+        if prefix is None and key not in _KEYS:
+            raise _no_option(key)
         if value is None:
             continue
-        prefix = _MAPPINGS.get(key)
         if prefix is None:
             apply(job, key, _text(key, value))
             continue
@@ -200,9 +243,24 @@ def from_options(command: str, options: Mapping[str, object]) -> Job:
         for name, content in value.items():
             if not isinstance(name, str):
                 raise _wrong_type(f"a name in {key}", name, "text")
-            if content is not None:
+            if content is not None and prefix == OWN:
+                apply(job, prefix + name, _text(prefix + name, content))
+            elif content is not None:
                 apply(job, prefix + name, str(content) if isinstance(content, bool) else _text(key, content))
     return job
+
+
+def _no_option(key: str) -> ModelError:
+    """An option that nobody knows: most often one of ours under another name."""
+    from difflib import get_close_matches
+
+    like = meant(key) or next(iter(get_close_matches(key, [*_KEYS, *_MAPPINGS, "after"], 1, 0.7)), None)
+    for name, prefix in _MAPPINGS.items():
+        if like is not None and (like == name or like.startswith(prefix)):
+            like = f"{name}={{…}}"
+    hint = f"Did you mean {like}? " if like else ""
+    own = f'Attributes of your own go into attributes={{"{unquoted(key)}": …}}.'
+    return ModelError(f"a job has no option {unquoted(key)}.", hint + own)
 
 
 def _text(key: str, value: object) -> str:

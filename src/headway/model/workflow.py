@@ -196,7 +196,7 @@ class Workflow:
         Options: `seconds` (expected run time), `cores`, `memory`, `time` (limit), `retries`, `backoff` (seconds before
         the first of them, twice as long before each next), `more_memory` (a factor for each), `inputs`, `outputs`,
         `precious`, `directory`, `stdin`, `stdout`, `stderr`, `environment` and `resources` (mappings),
-        `release`, `affinity`; anything else is a free attribute.
+        `release`, `affinity`, and `attributes`: a mapping of your own.
         """
         return add_group(self.groups, name, after, new_job(command, options))
 

@@ -327,7 +327,7 @@ def test_attributes_that_are_none_are_errors(value: str) -> None:
 
 
 def test_another_universe_is_a_warning() -> None:
-    assert warned("universe = grid") == ['x.sub:2: universe "grid" is not known here: the command is taken as it is.']
+    assert warned("universe = grid") == ['x.sub:2: universe "grid" is not run here: the command is taken as it is.']
     assert warned("universe = Vanilla") == []
 
 

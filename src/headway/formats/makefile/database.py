@@ -30,6 +30,7 @@ class Entry:
 
     name: str
     prerequisites: list[str] = field(default_factory=list)
+    order_only: frozenset[str] = frozenset()  # those of them that only have to be there
     target: bool = True  # some rule says how, or after what, to make it
     phony: bool = False
     exists: bool = False
@@ -194,7 +195,11 @@ def _entries(lines: Sequence[str], start: int) -> dict[str, Entry]:
             heads.append((entry, head[3] or ""))
     spaced = sorted((name for name in found if " " in name), key=len, reverse=True)
     for entry, text in heads:
-        entry.prerequisites += [name for name in _names(text, spaced) if name not in ("|", ".WAIT")]
+        names = [name for name in _names(text, spaced) if name != ".WAIT"]
+        at = names.index("|") if "|" in names else len(names)
+        entry.prerequisites += [*names[:at], *names[at + 1 :]]
+        if at < len(names):
+            entry.order_only |= frozenset(names[at + 1 :]) - frozenset(names[:at])
     return found
 
 

@@ -30,7 +30,7 @@ from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import HERE, Job, Setting
 from headway.model.workflow import Group, Workflow
 
-_EVAL = re.compile(rf'eval "\$({COMMAND}\d+)"')
+_EVAL = re.compile(rf'(?:cd .* && )?eval "\$({COMMAND}\d+)"')  # where it runs is among its attributes, too
 _WORD = re.compile(rf'"\$({WORD}\d+_\d+)"')
 
 

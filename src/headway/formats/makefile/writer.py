@@ -138,12 +138,13 @@ def _rule(group: Group, target: str, parents: Sequence[str]) -> list[str]:
         if pairs:
             text = shlex.join(f"{key}={value}" for key, value in pairs)
             lines.append(_value(target, f"{ATTRIBUTES}{number}", text))
-        command = known_command(job, group.name)
-        if _is_safe_line(command):
+        command, place = known_command(job, group.name), job.setting.directory
+        if _is_safe_line(command) and place is None:
             recipe.append("\t" + command.replace("$", "$$"))
         else:
             lines.append(_value(target, f"{COMMAND}{number}", command, export=True))
-            recipe.append(f'\teval "$${COMMAND}{number}"')
+            way = f"cd {quoted(place).replace('$', '$$')} && " if place is not None and place.isprintable() else ""
+            recipe.append(f'\t{way}eval "$${COMMAND}{number}"')
     return [*lines, _list(f"{target}:", parents), *recipe]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from headway.formats.submit.arguments import arguments, classad_string, environment
 from headway.formats.submit.description import Value
 from headway.formats.submit.expression import whole_number
+from headway.formats.submit.late import EDGE
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import HERE, ORDINARY, PLAIN, Job, Resources, Rules, Setting
@@ -19,8 +20,11 @@ from headway.model.record import replace
 Place = tuple[str, int]
 SHELL = ["/bin/sh", "-c"]
 
-_PLAIN_UNIVERSES = {"", "vanilla", "5", "local", "12", "scheduler", "7", "container", "docker", "standard", "1"}
+_PLAIN_UNIVERSES = {"", "vanilla", "5", "local", "12", "scheduler", "7"}
 _IMAGES = ("container_image", "docker_image")
+_FALSE = ("false", "f", "no", "0", "undefined")
+_NEVER_EVALUATED = ("on_exit_hold", "periodic_hold", "periodic_remove", "on_exit_remove")
+DISK = "request_disk"  # the attribute of a job that is to be run: bytes
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*([KMGT]?)B?", re.IGNORECASE)
 _SECONDS = re.compile(r"(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?")
 _UNITS = {"k": 1, "m": 1024, "g": 1024**2, "t": 1024**3}  # in KiB
@@ -35,9 +39,15 @@ def job_of(
     directory: str | None,
     warn: Callable[[Value, str], None],
     place: Place,
+    runs: bool = False,
 ) -> Job:
-    """The job that a table of commands describes; errors name the command's line, `place` where there is none."""
-    reading = _Reading(table, expanded, warn)
+    """The job that a table of commands describes; errors name the command's line, `place` where there is none.
+
+    `runs`: it is to be run here, so what would not be honoured is refused.
+    """
+    reading = _Reading(table, expanded, warn, runs)
+    if runs:
+        reading.refuse()
     initial = reading.first("initialdir", "initial_dir", "job_iwd", "iwd")
     command = reading.command(initial, place)
     job = Job(command, reading.seconds())
@@ -48,20 +58,27 @@ def job_of(
     job.setting = reading.setting(where)
     job.rules = reading.rules()
     reading.apply_attributes(job)
+    if runs and (disk := reading.size("request_disk", 1)):
+        job.attributes = {**job.attributes, DISK: str(disk)}
     return job
 
 
 class _Reading:
     """The commands of one process, read one by one."""
 
-    __slots__ = ("at", "expanded", "table", "warn")
+    __slots__ = ("at", "expanded", "runs", "table", "warn")
 
     def __init__(
-        self, table: Mapping[str, Value], expanded: Callable[[Value], str], warn: Callable[[Value, str], None]
+        self,
+        table: Mapping[str, Value],
+        expanded: Callable[[Value], str],
+        warn: Callable[[Value, str], None],
+        runs: bool,
     ) -> None:
         self.table = table
         self.expanded = expanded
         self.warn = warn
+        self.runs = runs
         self.at: Value | None = None  # the command that was read last
 
     def first(self, *names: str) -> str | None:
@@ -90,15 +107,35 @@ class _Reading:
         try:
             return whole_number(text)
         except ModelError:
+            if EDGE in text:
+                what = f"{self.at.name} would be known only when the job starts."
+                raise self.wrong(ModelError(what, "Give it a number that is known before.")) from None
             self.warn(self.at, f"{self.at.name} = {shown(text)} is no plain number and left out.")
             return None
+
+    def refuse(self) -> None:
+        """Raises for what would be run otherwise than the description says; warns of what is never evaluated."""
+        universe = (self.first("universe") or "").lower()
+        if universe not in _PLAIN_UNIVERSES:
+            what = f"universe {shown(universe)} is not run here: the command would run on this computer as it is."
+            raise self.wrong(ModelError(what, "Use the vanilla universe, or submit it to HTCondor."))
+        for name in _IMAGES:
+            if self.first(name) is not None:
+                what = f"{name} is not run here: the command would run on this computer, outside of the image."
+                raise self.wrong(ModelError(what, "Take it out, or submit it to HTCondor."))
+        if (self.first("hold") or "false").lower() not in _FALSE:
+            what = "hold would keep the job from ever starting: nothing here releases it."
+            raise self.wrong(ModelError(what, "Take it out; headway disable NODE keeps a node from starting."))
+        for name in _NEVER_EVALUATED:
+            if (self.first(name) or "false").lower() not in _FALSE and self.at is not None:
+                self.warn(self.at, f"{self.at.name} is an expression for HTCondor, and not evaluated here.")
 
     # --- command -----------------------------------------------------------------------------------------------
 
     def command(self, initial: str | None, place: Place) -> str | None:
         universe = (self.first("universe") or "").lower()
         if universe not in _PLAIN_UNIVERSES and self.at is not None:
-            self.warn(self.at, f"universe {shown(universe)} is not known here: the command is taken as it is.")
+            self.warn(self.at, f"universe {shown(universe)} is not run here: the command is taken as it is.")
         if self.true("noop_job"):
             return ":"
         image = universe in ("container", "docker") or any(name in self.table for name in _IMAGES)
@@ -169,6 +206,8 @@ class _Reading:
         time = self.whole("allowed_execute_duration", "allowed_job_duration")
         named: dict[str, int] = {}
         for key, value in self.table.items():
+            if self.runs and key == DISK:
+                continue  # no count of ours: it is held against what is free
             if key.startswith(_REQUEST) and key not in _OWN_REQUESTS and len(key) > len(_REQUEST):
                 count = self.size(key, 1) if key == "request_disk" else self.whole(key)
                 if count is not None:

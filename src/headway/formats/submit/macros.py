@@ -1,7 +1,7 @@
 """Macros of submit description files: $(name), $(name:default) and the functions, expanded when asked.
 
-What HTCondor knows only when it submits (its environment, a random choice) is not known here: such a macro gets its
-default, and a warning.
+What HTCondor knows only when it submits (a random choice) gets its first value where a file is only read, and a
+warning; where it is to be run, a mark that is filled in for each attempt (`late.py`).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from headway.formats.submit import late
 from headway.formats.submit.expression import formatted, number, whole_number
 from headway.model.errors import ModelError, shown
 
@@ -27,12 +28,22 @@ _LONGEST = 10_000_000  # characters of one value
 class Expansion:
     """Values with their macros replaced. Errors are ModelErrors: the caller knows the line."""
 
-    __slots__ = ("active", "length", "lookup", "only", "steps", "warn")
+    __slots__ = ("active", "at", "environment", "length", "line", "lookup", "only", "steps", "warn")
 
-    def __init__(self, lookup: Lookup, warn: Callable[[str], None], only: str | None = None) -> None:
+    def __init__(
+        self,
+        lookup: Lookup,
+        warn: Callable[[str], None],
+        only: str | None = None,
+        environment: Callable[[str], str | None] | None = None,
+        line: Callable[[], int] | None = None,
+    ) -> None:
         self.lookup = lookup
         self.warn = warn
         self.only = only  # the one macro to replace: an assignment that mentions its own name
+        self.environment = environment  # what $ENV means, where that is known
+        self.line = line  # the line that is read, where the file is to be run: then what is random is drawn later
+        self.at = 0  # where in its value the macro stands that is being replaced
         self.active: list[str] = []
         self.steps = self.length = 0
 
@@ -77,6 +88,7 @@ class Expansion:
         end = closing.get(call.end() - 1) if call else None
         if call is None or end is None:
             return "$", start + 1
+        self.at = start
         result = self._called(call[1], text[call.end() : end])
         return ("$", start + 1) if result is None else (result, end + 1)
 
@@ -176,17 +188,39 @@ class Expansion:
         return self._expanded(items[at])
 
     def _random_choice(self, body: str) -> str:
-        self.warn("$RANDOM_CHOICE is not random here: it is always its first choice.")
-        return self._expanded(body.split(",")[0].strip(BLANK))
+        where = self._where()
+        items = [item.strip(BLANK) for item in self._expanded(body).split(",")]
+        if where is None:
+            self.warn("$RANDOM_CHOICE is random when it is run; here it is its first choice.")
+            return items[0]
+        return late.choice(where, items)
 
     def _random_integer(self, body: str) -> str:
-        self.warn("$RANDOM_INTEGER is not random here: it is always its least number.")
-        return str(whole_number(self._argument(body.split(",")[0])))
+        where = self._where()
+        numbers = [whole_number(self._argument(word)) for word in body.split(",")]
+        if not 2 <= len(numbers) <= 3 or numbers[0] > numbers[1] or (len(numbers) == 3 and numbers[2] < 1):
+            raise ModelError(f"$RANDOM_INTEGER({_brief(body)}) is no range.", "Least, most, and perhaps a step.")
+        if where is None:
+            self.warn("$RANDOM_INTEGER is random when it is run; here it is its least number.")
+            return str(numbers[0])
+        return late.integer(where, *numbers)
+
+    def _where(self) -> str | None:
+        """What tells this random choice from others; None where nothing is to be drawn. A macro is drawn once."""
+        macro = next((key for key in reversed(self.active) if not key.startswith("$")), "")
+        return None if self.line is None else f"{macro or self.line()}.{self.at}"
 
     def _environment(self, body: str) -> str:
         name, colon, default = body.partition(":")
-        self.warn(f"$ENV({_brief(name)}) is not known here; it is {'its default' if colon else 'empty'}.")
-        return self._expanded(default)
+        if self.environment is None:
+            self.warn(f"$ENV({_brief(name)}) is not known here; it is {'its default' if colon else 'empty'}.")
+            return self._expanded(default)
+        found = self.environment(self._expanded(name).strip(BLANK))
+        if found is not None:
+            return found
+        if not colon:
+            self.warn(f"$ENV({_brief(name)}) is not set; it is UNDEFINED, as to HTCondor.")
+        return self._expanded(default) if colon else "UNDEFINED"
 
     def _file_part(self, letters: str, body: str) -> str:
         if "f" in letters:

@@ -61,6 +61,7 @@ class Setup:
     variables: Pairs = ()
     overrides: Pairs = ()
     directory: str | None = None  # DIR of the node: where it is submitted from
+    runs: bool = False  # it is to be run, not only read
     warnings: list[str] = field(default_factory=list)
 
 
@@ -72,9 +73,10 @@ def processes(
     world: World | None = None,
     directory: str | None = None,
     warnings: list[str] | None = None,
+    runs: bool = False,
 ) -> list[Job]:
     """One concrete job for each process that the description queues for a node; one if it has no queue statement."""
-    setup = Setup(node, variables, overrides, directory, [] if warnings is None else warnings)
+    setup = Setup(node, variables, overrides, directory, runs, [] if warnings is None else warnings)
     return list(_Run(description, setup, world).jobs(description))
 
 
@@ -110,7 +112,8 @@ class _Run:
         self.live: dict[str, str] = {}  # the item's variables
         self.automatic = {**_AUTOMATIC, "job": setup.node, "submit_file": description.path}
         self.table: dict[str, Value] = {key_of(name): Value(text, name, self.path, 1) for name, text in setup.variables}
-        self.expansion = Expansion(self.lookup, self.warn)
+        environment, line = None if world is None else world.environment, (lambda: self.line) if setup.runs else None
+        self.expansion = Expansion(self.lookup, self.warn, None, environment, line)
         self.queued = False
 
     def warn(self, text: str) -> None:
@@ -256,12 +259,12 @@ class _Run:
                 self.automatic.update(
                     process=str(self.process),
                     procid=str(self.process),
-                    jobid=f"1.{self.process}",
+                    jobid=f"{self.lookup('cluster')}.{self.process}",
                     step=str(step),
                     row=str(index),
                     itemindex=str(index),
                 )
-                yield job_of(self.table, self.value, self.setup.directory, self.warn_at, place)
+                yield job_of(self.table, self.value, self.setup.directory, self.warn_at, place, self.setup.runs)
                 self.process += 1
         except ModelError as error:
             raise InputError(*place, error.what, error.fix) from None
@@ -289,11 +292,7 @@ class _Run:
 def _compared(sign: str, wanted: tuple[int, ...]) -> bool:
     """Whether our version compares so with another, of which perhaps only the first numbers are given."""
     ours = VERSION[: len(wanted)]
-    return {
-        "==": ours == wanted,
-        "!=": ours != wanted,
-        "<=": ours <= wanted,
-        ">=": ours >= wanted,
-        "<": ours < wanted,
-        ">": ours > wanted,
-    }[sign]
+    order = (ours > wanted) - (ours < wanted)
+    return {"==": order == 0, "!=": order != 0, "<=": order <= 0, ">=": order >= 0, "<": order < 0, ">": order > 0}[
+        sign
+    ]

@@ -11,6 +11,7 @@ from typing import TypeVar
 from headway.formats.flat import name_of
 from headway.formats.submit.description import Description, Queue, parse_description
 from headway.formats.submit.job import with_rules
+from headway.formats.submit.late import WORKFLOW
 from headway.formats.submit.process import has_queue, mentions, processes
 from headway.formats.world import World
 from headway.model.errors import InputError, UsageError, shown
@@ -23,8 +24,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 NOTHING = ":"  # the command of a node that does nothing
 
 
-def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
-    """The processes that a submit file queues, with no order between them; arguments are name=value, read before it."""
+def parse(path: str, world: World, arguments: Sequence[str] = (), runs: bool = False) -> Workflow:
+    """The processes that a submit file queues, with no order between them; arguments are name=value, read before it.
+
+    `runs`: it is to be run. All of it is one submission then, whose number is that of the workflow.
+    """
     variables = []
     for word in arguments:
         name, equals, value = word.partition("=")
@@ -35,7 +39,9 @@ def parse(path: str, world: World, arguments: Sequence[str] = ()) -> Workflow:
     if not has_queue(description):
         raise InputError(path, 1, "there is no queue statement.", 'End the file with "queue".')
     workflow = Workflow(name_of(path))
-    jobs = processes(description, workflow.name, tuple(variables), world=world, warnings=workflow.warnings)
+    if runs:
+        variables = [("CLUSTER", WORKFLOW), ("CLUSTERID", WORKFLOW), *variables]
+    jobs = processes(description, workflow.name, tuple(variables), (), world, None, workflow.warnings, runs)
     if not jobs:
         raise InputError(path, 1, "no process is queued.", "A workflow has at least one job.")
     group = Group(workflow.name)
@@ -58,6 +64,8 @@ def node_processes(workflow: Workflow, name: str, job: Job, world: World) -> tup
 
 class Resolution:
     """Reads each description once, for all nodes that share it."""
+
+    runs = False  # the workflow is to be run, not only read
 
     def __init__(self, workflow: Workflow, world: World) -> None:
         self.source = workflow
@@ -130,7 +138,7 @@ class Resolution:
     def concrete(self, job: Job, name: str, description: Description, variables: Pairs) -> list[Job]:
         found: list[str] = []
         directory = job.setting.directory
-        jobs = processes(description, name, variables, job.overrides, self.world, directory, found)
+        jobs = processes(description, name, variables, job.overrides, self.world, directory, found, self.runs)
         for warning in found:
             self.tell(warning)
         if not jobs:

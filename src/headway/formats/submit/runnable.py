@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from headway.formats.submit.late import CLUSTER, EDGE, WORKFLOW
 from headway.formats.submit.process import mentions
 from headway.formats.submit.resolution import NOTHING, Resolution
 from headway.formats.world import World
@@ -11,8 +12,10 @@ from headway.model.job import PLAIN, Job, Pairs, Rules, Script
 from headway.model.record import replace
 from headway.model.workflow import Group, Members, Workflow
 
-# What stands in a command for what is known only when it runs; the engine puts the value there.
-LATE = {name: f"\x02{name}\x02" for name in ("DAG_STATUS", "FAILED_COUNT")}
+# What stands for what is known only when a node is submitted; the store puts the value there.
+LATE = {name: f"{EDGE}{name}{EDGE}" for name in ("DAG_STATUS", "FAILED_COUNT")}
+LATE |= {"CLUSTER": CLUSTER, "CLUSTERID": CLUSTER, "DAGMANJOBID": WORKFLOW}
+_ASKED = {"CLUSTER": ("cluster", "jobid")}  # by these names, if not by its own
 
 
 def runnable(workflow: Workflow, world: World) -> Workflow:
@@ -22,6 +25,8 @@ def runnable(workflow: Workflow, world: World) -> Workflow:
 
 class _Runnable(Resolution):
     """Processes become parts of their node; scripts learn where they run; retries that differ are read one by one."""
+
+    runs = True
 
     def group(self, group: Group, place: tuple[Members, int] | None) -> Group:
         alone = len(group.jobs) == 1 and not (group.members or group.prologue or group.epilogue)
@@ -68,7 +73,10 @@ class _Runnable(Resolution):
         late = tuple(
             (name, mark)
             for name, mark in LATE.items()
-            if mentions(description, name.lower()) or _asks(job, name.lower())  # type: ignore[arg-type]
+            if any(
+                mentions(description, asked) or _asks(job, asked)  # type: ignore[arg-type]
+                for asked in _ASKED.get(name, (name.lower(),))
+            )
         )
         return (*late, *found)
 

@@ -51,6 +51,7 @@ class Client:
         self.fail_fast = False
         self.memory = 0  # bytes that jobs may have; 0: all of the machine's
         self.named: dict[str, int] = {}  # named resources that are there
+        self.recipes = False  # the groups of its workflow are recipes of make
         self.asks_to_look = False  # the store was changed
         self.asks_where: int | None = None  # the output of a lease is
         self.asks_password = False  # of the store
@@ -95,6 +96,7 @@ class Client:
             self.fail_fast = bool(message.get("fail_fast"))
             self.memory = _count(message.get("memory", 0))
             self.named = {str(name): _count(count) for name, count in message.get("named", {}).items()}
+            self.recipes = bool(message.get("recipes"))
             self.workflow, self.is_new = WorkflowId(_count(message["workflow"])), True
             self.wants_more, self.over, self._changed = True, False, True
         if "watch" in message:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,13 @@ def remove_halves(before: Mapping[str, Looks | None], again: bool) -> None:
         if now is None or now == was or not stat.S_ISREG(now[3]) or (again and was is not None):
             continue
         _remove(path)
+
+
+def remove_since(paths: Iterable[str], since: float) -> None:
+    """Removes files that were changed after a time. Directories and links stay."""
+    for path in paths:
+        if _is_file(_look(path)) and _changed(path) > since - _COARSE:
+            _remove(path)
 
 
 def existed(before: Mapping[str, Looks | None]) -> int:

@@ -62,6 +62,7 @@ class Runner:
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.directories: dict[WorkflowId, str] = {}
+        self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.base = server if server is not None else home.database
         self.words: Words | None = None  # of jobs, once the first has said something
         self.lost = False  # our folder was moved or removed
@@ -178,13 +179,15 @@ class Runner:
             begun = [job.lease.id for job in self.jobs.running.values()]
             begun += [one.lease for one in self.supply.finished if self.supply.trouble]  # and cannot be recorded
             said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
-            client.answer(said)
+            client.answer({**said, "wanted": self.desk.wanted})
 
     def check(self, client: Client) -> None:
         """Refuses a client that comes with a workflow which the store does not have."""
         client.is_new = False
         try:
             self.directories[client.workflow] = self.store.directory(client.workflow)
+            if client.recipes:
+                self.recipes.add(client.workflow)
         except NotFoundError as error:
             client.refuse(error)
             client.workflow = WorkflowId(0)
@@ -287,6 +290,10 @@ class Runner:
 
     def write_down(self, ended: Ended) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
+        if finish.exit_code != 0 and lease.workflow in self.recipes and ended.job.before:
+            from headway.live.placeholder.recipe import remove_target
+
+            remove_target(self.store, finish, lease, ended.job.before)
         if lease.id in self.nesting.lent:
             self.reckon()
         if lease.id in self.supply.lost:  # it is another placeholder's now: how it ended here counts for nothing

@@ -5,8 +5,10 @@ from __future__ import annotations
 from headway.engine.arrangement import DISABLED, Place, Waits, arranged
 from headway.engine.plan import Known, Plan
 from headway.live.store.shared import STATES, Shared
+from headway.live.store.words import said
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
+from headway.model.record import record
 from headway.model.states import State
 
 
@@ -16,6 +18,30 @@ def known(store: Shared, workflow: WorkflowId) -> dict[int, Known]:
         job: Known(STATES[state], attempts > 0, bool(off & DISABLED))
         for job, state, _, off, attempts in store._run("places", workflow=workflow)
     }
+
+
+@record
+class Made:
+    """What a job was, and how far it came."""
+
+    definition: str
+    done: bool = False
+    begun: bool = False  # it was started at least once
+
+
+def made(store: Shared, workflow: WorkflowId) -> dict[str, Made]:
+    """The jobs of a workflow by name."""
+    from headway.live.store.submission import definition
+
+    return {
+        said(name): Made(definition(spec, rules), state == State.DONE, attempts > 0)
+        for name, state, attempts, spec, rules in store._run("made", workflow=workflow)
+    }
+
+
+def earlier(store: Shared, workflow: WorkflowId) -> list[WorkflowId]:
+    """The workflows of the same file and arguments before one, the latest first."""
+    return [WorkflowId(number) for (number,) in store._run("earlier", workflow=workflow)]
 
 
 def last_starts(store: Shared, workflow: WorkflowId) -> dict[int, float]:

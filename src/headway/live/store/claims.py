@@ -146,9 +146,9 @@ class Claims(Shared):
                 for workflow, lane, *found in self._run("adoptable", lease=lease):
                     traits = self._traits(workflow)
                     taken = TakenJob.of(found, found[3], traits.lanes[lane].named if lane else ())
+                    taken.attempts -= 1  # this one is counted already
                     if taken.kind >= Kind.NODE:
                         self._prepare(workflow, taken, self._node(workflow, taken.job))
-                    taken.attempts -= 1  # this one is counted already
                     self._run("adopt", lease=lease, placeholder=placeholder)
                     adopted.append(taken.lease(lease, workflow))
         return adopted
@@ -158,13 +158,15 @@ class Claims(Shared):
         found = self._run("held", placeholder=placeholder)
         return [(LeaseId(lease), said(reason)) for lease, reason in found if reason is not None]
 
-    def resume(self, workflow: WorkflowId) -> None:
-        """A workflow is run again: what ended it early does not count any more."""
+    def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
+        """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
         with self._transaction():
             if self._traits(workflow).special:
                 from headway.live.store.again import resume
 
                 resume(self, workflow)
+            if not in_place:
+                self._run("note_run", workflow=str(workflow))
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""

@@ -11,6 +11,7 @@ from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
+    from headway.live.spec import Spec
     from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
     from headway.live.store.standing import Event, Standing
@@ -45,8 +46,8 @@ class Progress(Protocol):
         end; leases that it does not know of are given back.
         """
 
-    def resume(self, workflow: WorkflowId) -> None:
-        """A workflow is run again: what ended it early does not count any more."""
+    def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
+        """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
@@ -118,6 +119,9 @@ class Looking(Protocol):
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
         """Attempts that have not ended, of all placeholders or of one host's."""
 
+    def began(self, workflow: WorkflowId, job: JobId, name: str) -> Seconds | None:
+        """When a job of that place and name was last started and has ended; None if it never was, or is another."""
+
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         """What an attempt at a command was about whose runner has died: spec, directory, and when it got its lease."""
 
@@ -163,6 +167,15 @@ class Watching(Protocol):
 
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
+
+    def given(self, workflow: WorkflowId, job: JobId, attempt: int, spec: str) -> Spec:
+        """What an attempt runs or has run, with all filled in that was open before."""
+
+    def last_run(self) -> WorkflowId | None:
+        """The workflow that was run last, and is no sub-DAG; None if stores of an earlier version do not tell."""
+
+    def leased(self) -> frozenset[WorkflowId]:
+        """Those that placeholders have jobs of."""
 
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""

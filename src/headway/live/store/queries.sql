@@ -63,6 +63,16 @@ FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
 WHERE j.workflow = :workflow AND j.kind IN (0, 2)
 
+-- name: made
+SELECT s.name, j.state, j.attempts, s.spec, n.rules
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+    LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
+WHERE j.workflow = :workflow AND j.kind IN (0, 2)
+
+-- name: earlier
+SELECT e.id FROM workflows w JOIN workflows e ON e.source = w.source AND e.owner IN ('', w.owner) AND e.id < w.id
+WHERE w.id = :workflow ORDER BY e.id DESC
+
 -- name: directory
 SELECT directory FROM workflows WHERE id = :workflow
 
@@ -92,6 +102,10 @@ WHERE n.workflow = :workflow AND j.kind IN (4, 5, 6)
 -- name: goes_on
 SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2)),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2, 6))
+
+-- The workflow that somebody has run last, whether or not there was something left to do.
+-- name: note_run
+INSERT INTO meta (key, value) VALUES ('last_run', :workflow) ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
 -- name: unhalt
 UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
@@ -157,6 +171,12 @@ WHERE j.workflow = :workflow AND j.job = :job
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off FROM jobs j
 WHERE j.workflow = :workflow AND j.job = :job
 FOR UPDATE -- postgresql
+
+-- name: owner
+SELECT owner FROM nodes WHERE workflow = :workflow AND job = :job
+
+-- name: size
+SELECT MAX(job) + 1 FROM jobs WHERE workflow = :workflow
 
 -- name: parts
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off
@@ -395,6 +415,10 @@ WHERE workflow = :workflow AND job = :job
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job
 
 -- When each job was last started; of an attempt that was lost only its lease is known.
+-- name: began
+SELECT a.started FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job
+WHERE a.workflow = :workflow AND a.job = :job AND s.name = :name AND a.started > 0 ORDER BY a.id DESC LIMIT 1
+
 -- name: last_starts
 SELECT job, MAX(CASE WHEN started > 0 THEN started ELSE leased END) FROM attempts
 WHERE workflow = :workflow AND (started > 0 OR reason IS NULL OR reason <> 'given back') GROUP BY job

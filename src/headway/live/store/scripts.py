@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from headway.engine.nodes import script_of
 from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
-from headway.live.spec import Spec
+from headway.live.spec import Spec, is_open
 from headway.live.store.words import said
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Halt, Kind, State, Step
@@ -33,8 +33,11 @@ def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) ->
         if spec.again and own.owner is not None:
             tries = store._run("job", workflow=workflow, job=own.owner)[0][4]
         spec = spec.at_try(tries)
-        if "\x02" in spec.command:
-            spec = spec.with_command(_filled(spec.command, status))
+        if is_open(taken.spec):
+            from headway.live.store.late import closed
+
+            known = {"DAG_STATUS": status.dag_status, "FAILED_COUNT": lambda: status.count(State.FAILED)}
+            spec = closed(store, workflow, taken.job, taken.attempts + 1, spec, known)
         taken.spec = spec.text()
     else:
         taken.cores, taken.time, taken.named = min(1, taken.cores), None, ()
@@ -50,12 +53,6 @@ def _is_undecided(own: Node) -> bool:
     if own.step is Step.PRE:
         return rules.pre_skip is not None
     return own.step is Step.MAIN and (rules.post is not None or rules.tolerance is not None or rules.success != 0)
-
-
-def _filled(command: str, status: _Status) -> str:
-    """A command in which something stands for what is known only now (formats.submit has put it there)."""
-    command = command.replace("\x02DAG_STATUS\x02", str(status.dag_status()))
-    return command.replace("\x02FAILED_COUNT\x02", str(status.count(State.FAILED)))
 
 
 class _Status:
@@ -78,6 +75,12 @@ class _Status:
     def codes(self, node: JobId) -> list[int]:
         """How the processes of a node ended, in their order; without those that were called off."""
         return [code for (code,) in self._store._run("part_codes", workflow=self.workflow, owner=node)]
+
+    def cluster(self, job: JobId) -> int:
+        """The number that $(Cluster) is in the node's submit file."""
+        from headway.live.store.late import cluster
+
+        return cluster(self._store, self.workflow, job)
 
     def futile(self) -> int:
         """Jobs that can never run: they wait for one that has failed."""
@@ -119,8 +122,8 @@ def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int
     result = -1004 if own.result is None else own.result
     ended = Codes(lambda: status.codes(taken.job) if own.parts else [result])
     facts |= {
-        "JOBID": lambda: f"{taken.job}.0",
-        "CLUSTERID": lambda: taken.job,
+        "JOBID": lambda: f"{status.cluster(taken.job)}.0",
+        "CLUSTERID": lambda: status.cluster(taken.job),
         "JOB_COUNT": lambda: 0 if own.rules.noop else max(1, own.parts),
         "JOB_ABORT_COUNT": lambda: max(1, own.parts) - len(ended.all),
         "SUCCESS": lambda: result == 0,

@@ -58,6 +58,7 @@ class AlreadySubmittedError(HeadwayError):
 class Shared:
     """The part of a store that no database does differently."""
 
+    id: str  # the mark that its jobs carry
     owner = ""  # whose workflows are found by their file: all, where a store is one user's
     _paths = Paths()  # on a server: as they are
 
@@ -213,6 +214,10 @@ class Shared:
 
         found = self._run("definitions", workflow=workflow)
         return {said(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
+
+    def began(self, workflow: WorkflowId, job: JobId, name: str) -> Seconds | None:
+        found = self._run("began", workflow=workflow, job=job, name=kept(name))
+        return found[0][0] if found else None
 
     def left_out(self, workflow: WorkflowId) -> dict[State, int]:
         return {STATES[state]: count for state, count in self._run("left_out", workflow=workflow)}

@@ -97,6 +97,12 @@ SELECT job, name FROM specs WHERE workflow = :workflow ORDER BY job
 -- name: workflows
 SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
 
+-- name: last_run
+SELECT value FROM meta WHERE key = 'last_run'
+
+-- name: leased_workflows
+SELECT DISTINCT workflow FROM jobs WHERE state = 2 AND lease IS NOT NULL
+
 -- name: state_counts
 SELECT workflow, CASE WHEN off <> 0 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen,
     CASE WHEN state = 2 THEN lease END AS held, COUNT(*) FROM jobs

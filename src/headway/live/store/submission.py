@@ -8,7 +8,7 @@ from typing import Any
 
 from headway.engine.intake import Intake, Outside
 from headway.live import rules as kept_rules
-from headway.live.spec import Spec
+from headway.live.spec import Spec, is_open
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job
@@ -27,12 +27,14 @@ class Submission(Intake):
         outside: Outside | None = None,
         what_next: str = "fifo",
     ) -> None:
-        super().__init__(flat, ranks, outside)
+        self._specs = [None if job is None else _spec(job) for job in flat.jobs]
+        filled = {node for node, spec in enumerate(self._specs) if spec is not None and is_open(spec)}
+        super().__init__(flat, ranks, outside, filled)
         self.name = name
         self.source = source
         self.directory = directory
         self.what_next = what_next
-        self._specs = [None if job is None else _spec(job) for job in flat.jobs]
+        self.warnings: Sequence[str] = ()  # what its user should know before it runs
         self.digest = self._digest()
 
     def _digest(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from headway.live.spec import Spec, is_open
 from headway.live.store.shared import STATES
 from headway.live.store.steering import Steering
 from headway.live.store.words import kept, said
@@ -30,6 +31,15 @@ class Watching(Steering):
             Submitted(WorkflowId(number), said(name), self._paths.found_source(said(source)), submitted)
             for number, name, source, submitted in self._run("workflows")
         ]
+
+    def last_run(self) -> WorkflowId | None:
+        """The workflow that was run last, and is no sub-DAG; None if stores of an earlier version do not tell."""
+        found = self._run("last_run")
+        return WorkflowId(int(found[0][0])) if found else None
+
+    def leased(self) -> frozenset[WorkflowId]:
+        """Those that placeholders have jobs of."""
+        return frozenset(WorkflowId(number) for (number,) in self._run("leased_workflows"))
 
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
@@ -95,7 +105,7 @@ class Watching(Steering):
                 said(name),
                 LeaseId(lease),
                 attempt,
-                _command(spec, step, rules),
+                self._running_command(WorkflowId(number), JobId(job), attempt, spec, step, rules),
                 said(host),
                 leased,
                 said(status),
@@ -104,6 +114,19 @@ class Watching(Steering):
                 "running_jobs", workflow=workflow
             )
         ]
+
+    def _running_command(
+        self, workflow: WorkflowId, job: JobId, attempt: int, spec: str, step: int, rules: str | None
+    ) -> str:
+        return _command(self.given(workflow, job, attempt, spec).text() if is_open(spec) else spec, step, rules)
+
+    def given(self, workflow: WorkflowId, job: JobId, attempt: int, spec: str) -> Spec:
+        """What an attempt runs or has run, with all filled in that was open before."""
+        if not is_open(spec):
+            return Spec.read(spec)
+        from headway.live.store.late import closed
+
+        return closed(self, workflow, job, attempt, Spec.read(spec))
 
     def doubts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
         """Jobs that began on an early release, and the job that failed after it."""
@@ -188,7 +211,6 @@ def _reached(begin: Iterable[int], following: Callable[[int], Iterable[int]]) ->
 def _command(spec: str, step: int, rules: str | None) -> str:
     """What runs: the job's command, or the script that it is at."""
     from headway.live.rules import read
-    from headway.live.spec import Spec
 
     known = read(rules)
     script = {Step.PRE: known.pre, Step.POST: known.post}.get(Step(step))
