@@ -15,7 +15,7 @@ from headway.experiments.prio.all import PLANS, Plan, reproduce
 from headway.experiments.prio.claims import judged
 from headway.experiments.prio.dags import READINGS, made, named
 from headway.experiments.prio.efforts import POOLED, SINGLE, WIDTHS, Pilot
-from headway.experiments.prio.measuring import File, Files, Size, Surface, difference
+from headway.experiments.prio.measuring import File, Files, Size, Surface, difference, measured, noise
 from headway.experiments.prio.results import Results, digest
 from headway.experiments.prio.settings import BATCHES, INTERVALS, SHUFFLES, TIDY, Case
 from headway.experiments.report import Claim, Report
@@ -150,10 +150,21 @@ def test_p_and_q_follow_from_the_width_that_an_interval_must_have(tmp_path: Path
     assert efforts.needed(0.05, 30, SINGLE / 2).q == pytest.approx(4 * many.q, rel=0.05)
     results = Results(tmp_path / "settings.jsonl")
     case, workers = Case("airsn", 1), Workers(10.0, 64.0)  # one of the noisiest
-    plan = efforts.efforts("airsn", "", SINGLE, Pilot(), results, lambda jobs: None)
+    plan = efforts.efforts(case, SINGLE, Pilot(), results, lambda jobs: None)
     ratio, low, _ = results.comparison(case, workers, plan[10.0, 64.0])["ratios"]["execution_time"]["paired"]
     assert ratio - low < 1.5 * SINGLE
     assert all(plan.widths is WIDTHS for plan in (PLANS["quick"].size, PLANS["full"].size))
+
+
+def test_a_setting_that_turns_out_too_noisy_is_measured_anew(tmp_path: Path) -> None:
+    """At p = 16 and q = 3 the answers on SDSS were too noisy to tell."""
+    results, noisy = Results(tmp_path / "settings.jsonl"), (10.0, 64.0)
+    size = Size({"airsn": SINGLE}, shuffles=(1, 2, 3), stated=LITTLE)
+    [(_, files)] = measured(size, {("airsn", ""): {noisy: Effort(6, 1)}}, results, lambda jobs: None)
+    surfaces = [files[at].surface[noisy] for at in (1, 2, 3)]
+    assert noise(surfaces) < 1.2 * POOLED and noise([files[TIDY].surface[noisy]]) < 1.2 * POOLED
+    first = [results.comparison(Case("airsn", at), Workers(*noisy), Effort(6, 1, at)) for at in (1, 2, 3)]
+    assert noise(first) > 3 * POOLED
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -228,7 +239,7 @@ def test_real_dags_are_one_of_each_kind() -> None:
 
 def test_a_report_has_claims_figures_and_tables_and_is_made_again_from_what_was_kept(tmp_path: Path) -> None:
     few = Effort(2, 1)
-    size = Size({"airsn": 1.0}, shuffles=(1, 2), stated=few, pilot=Pilot(2))
+    size = Size({"airsn": 1.0}, shuffles=(1, 2), stated=few, pilot=Pilot(2), width=1.0)
     plan = Plan("quick", size, few, few, 1, few)
     expected: list[float] = []
     done: list[float] = []

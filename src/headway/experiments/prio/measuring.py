@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from headway.experiments.prio.dags import READINGS, made
-from headway.experiments.prio.efforts import Efforts, Pilot, efforts, jobs
+from headway.experiments.prio.efforts import MOST, POOLED, ROUNDS, Efforts, Pilot, efforts, jobs, raised
 from headway.experiments.prio.results import Result, Results
 from headway.experiments.prio.settings import BATCHES, INTERVALS, PAPER, SHUFFLES, TIDY, Case
 from headway.model.dag import Dag
-from headway.model.record import asdict, record, replace
+from headway.model.record import record, replace
 from headway.policies.what_next import order
 from headway.policies.what_next.eligible import eligible, schedule
 from headway.sim.comparison import Effort
@@ -33,6 +34,7 @@ class Size:
     shuffles: tuple[int, ...] = SHUFFLES
     stated: Effort = PAPER  # at the setting that the paper states an interval of
     pilot: Pilot = Pilot()
+    width: float = POOLED  # ± that the simulation may leave to an answer
 
 
 @record
@@ -64,7 +66,8 @@ def cases(version: Version, size: Size) -> list[Case]:
 def planned(size: Size, results: Results, done: Callable[[float], None]) -> dict[Version, Efforts]:
     """Fixes p and q, before anything counts."""
     return {
-        version: efforts(*version, size.widths[version[0]], size.pilot, results, done) for version in versions(size)
+        (name, reading): efforts(Case(name, size.shuffles[0], reading), size.widths[name], size.pilot, results, done)
+        for name, reading in versions(size)
     }
 
 
@@ -76,28 +79,61 @@ def pilot_jobs(size: Size) -> float:
 
 
 def all_jobs(size: Size, plans: Mapping[Version, Efforts]) -> float:
-    """How many jobs all files simulate."""
+    """How many jobs all files simulate, if no setting needs more than was planned."""
     total = 0.0
     for version, plan in plans.items():
         count = len(made(*version).jobs)
-        total += len(cases(version, size)) * jobs(plan, count)
-        total += (version[0] == "airsn") * len(cases(version, size)) * 2 * count * size.stated.p * size.stated.q
+        files = cases(version, size)
+        total += len(files) * jobs(plan, count)
+        total += (version[0] == "airsn") * len(files) * 2 * count * size.stated.p * size.stated.q
     return total
 
 
 def measured(
     size: Size, plans: Mapping[Version, Efforts], results: Results, done: Callable[[float], None]
 ) -> Iterator[tuple[Version, Files]]:
-    """Each dag with all its files. A file's workers are its own, so that files together are as many more samples."""
+    """Each dag with all its files: the shuffled ones together are one answer, the tidy one is another.
+
+    A file's workers are its own, so that files together are as many more samples.
+    """
     for version, plan in plans.items():
-        yield version, {case.shuffle: _file(case, plan, size.stated, results, done) for case in cases(version, size)}
+        mine = cases(version, size)
+        surfaces: dict[int, Surface] = {case.shuffle: {} for case in mine}
+        for together in ([case for case in mine if case.shuffle], [case for case in mine if not case.shuffle]):
+            for setting, effort in plan.items() if together else ():
+                found = _setting(together, setting, effort, size.width, results, done)
+                for case, result in zip(together, found, strict=True):
+                    surfaces[case.shuffle][setting] = result
+        yield version, {case.shuffle: _file(case, surfaces[case.shuffle], size.stated, results, done) for case in mine}
 
 
-def _file(case: Case, plan: Efforts, stated: Effort, results: Results, done: Callable[[float], None]) -> File:
-    surface = {
-        setting: results.comparison(case, Workers(*setting), replace(effort, seed=case.shuffle), done)
-        for setting, effort in plan.items()
-    }
+def _setting(
+    together: Sequence[Case],
+    setting: tuple[float, float],
+    effort: Effort,
+    width: float,
+    results: Results,
+    done: Callable[[float], None],
+) -> list[Result]:
+    """One answer, by some files: measured as planned, and anew with more where that leaves it too wide."""
+    for again in range(ROUNDS):
+        found = [
+            results.comparison(case, Workers(*setting), replace(effort, seed=case.shuffle), done) for case in together
+        ]
+        reach = noise(found)
+        if reach <= width or effort.q >= MOST or again == ROUNDS - 1:
+            break
+        effort, done = raised(effort, reach), lambda jobs: None
+    return found
+
+
+def noise(results: Sequence[Result]) -> float:
+    """The half-width that the simulation alone gives to the mean over some files."""
+    reach = [ratio - low for ratio, low, _ in map(execution_time, results)]
+    return math.sqrt(sum(value**2 for value in reach)) / len(reach)
+
+
+def _file(case: Case, surface: Surface, stated: Effort, results: Results, done: Callable[[float], None]) -> File:
     paper = None
     if case.name == "airsn":
         paper = results.comparison(case, STATED, replace(stated, seed=case.shuffle), done)
@@ -117,10 +153,8 @@ def execution_time(result: Result) -> tuple[float, float, float]:
 
 
 def told(plans: Mapping[Version, Efforts]) -> dict[str, Any]:
-    """p and q of every setting, for report.json."""
+    """p and q of every setting of one shuffled file as planned, for report.json."""
     return {
-        " ".join(filter(None, version)): [
-            [*setting, *list(asdict(effort).values())[:2]] for setting, effort in plan.items()
-        ]
+        " ".join(filter(None, version)): [[*setting, effort.p, effort.q] for setting, effort in plan.items()]
         for version, plan in plans.items()
     }
