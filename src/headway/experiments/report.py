@@ -105,16 +105,18 @@ class Report:
         for holds, head in ((False, "What does not hold here:"), (None, "What this run leaves open:")):
             some = [claim for claim in self.claims if claim.holds is holds]
             ids = {claim.id for claim in some}
-            lines = [self._line(claim, some) for claim in some if claim.variant_of not in ids]
+            said: dict[str, str] = {}  # reasons, and the claim that each was given for first
+            lines = [self._line(claim, some, said) for claim in some if claim.variant_of not in ids]
             if lines:
                 yield "\n".join([head, "", *lines])
 
-    def _line(self, claim: Claim, others: Sequence[Claim]) -> str:
+    def _line(self, claim: Claim, others: Sequence[Claim], said: dict[str, str]) -> str:
         files = f", in {claim.count()} files it holds" if claim.files else ""
         told = f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.told()}{files}.'
         also = [f"{it.id.removeprefix(f'{claim.id}-')} ({it.told()})" for it in others if it.variant_of == claim.id]
+        first = said.setdefault(claim.reason, claim.id)
         if claim.reason:
-            told += f" {claim.reason}"
+            told += f" {claim.reason}" if first == claim.id else f" The reason is that of {first}."
         return told + f" The same: {', '.join(also)}." * bool(also)
 
 
