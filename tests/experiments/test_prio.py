@@ -255,6 +255,12 @@ def test_a_report_has_claims_figures_and_tables_and_is_made_again_from_what_was_
     assert {"id", "paper", "here", "low", "high", "holds"} <= set(answer["claims"][0])
     reproduce(plan, tmp_path, None, expected.append, done.append)
     assert (tmp_path / "settings.jsonl").read_text() == kept
+    lines = kept.splitlines()
+    (tmp_path / "settings.jsonl").write_text("\n".join(lines[::2]) + "\n")  # interrupted, it goes on
+    again = reproduce(plan, tmp_path, None, expected.append, done.append)
+    assert sorted((tmp_path / "settings.jsonl").read_text().splitlines()) == sorted(lines)
+    timed = [claim for claim in report.claims if not claim.id.startswith("overhead")]
+    assert [claim for claim in again.claims if not claim.id.startswith("overhead")] == timed
 
 
 def test_a_paper_that_is_not_there_is_told() -> None:

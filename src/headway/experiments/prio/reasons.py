@@ -120,8 +120,8 @@ class _Evidence:
         more = sum(float((file.more > 0).mean()) for file in chosen) / len(chosen)
         less = sum(float((file.more < 0).mean()) for file in chosen) / len(chosen)
         return (
-            f"PRIO has more eligible jobs than FIFO at {more:.0%} of steps only, and fewer at {less:.0%} (Fig. 4):"
-            " most of the dag is levels that any order runs alike."
+            f"PRIO has more eligible jobs than FIFO at {more:.0%} of steps, fewer at {less:.0%}, and as many at the"
+            " others (Fig. 4). Our dag is a guess; the paper's may leave PRIO more to gain."
         )
 
     def _behind(self, claim: Claim, name: str) -> str:
@@ -145,7 +145,7 @@ class _Evidence:
         return (
             "PRIO leaves long paths for the end: when half of the jobs are done, the longest path left has"
             f" {left['prio']} jobs of {len(dag.levels)} under PRIO and {left['fifo']} under FIFO (shuffle 1), though"
-            " more jobs are eligible on average. That this is the cause is an argument, not measured. Our dag is a guess;"
+            " more jobs are eligible on average. That this is the cause is argued, not measured. Our dag is a guess;"
             " the paper's may have no such paths."
         )
 
