@@ -23,8 +23,8 @@ STEPS = 0.95  # "typically, at every step": the share of steps
 RULES = (
     "The paper does not say in which order the jobs stood in its files, and FIFO depends on it. So claims are judged on"
     " ten files, our generator's with the jobs shuffled (seeds 1 to 10), which favours nobody; and once more in the"
-    " generator's own order. The rules were fixed before anything was judged by them, but for that of p and q, which was"
-    " amended once (docs/differences.md):",
+    " generator's own order. The rules were fixed before anything was judged by them, but for that of p and q, which"
+    " was amended once (docs/differences.md):",
     "- A setting's ratio is the mean of ten, one for each file (mean execution time under PRIO over that under FIFO),"
     " and its 95% interval is Student's for ten values, so that it holds both the simulation's error and what the order"
     " of the file does.\n"
