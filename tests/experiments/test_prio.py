@@ -31,11 +31,11 @@ LITTLE = Effort(3, 2)
 SIZES = {"airsn": 773, "inspiral": 2988, "montage": 7881, "sdss": 48013}
 
 
-def surface(ratio: float, at: dict[tuple[float, float], float] | None = None) -> Surface:
+def surface(ratio: float, at: dict[tuple[float, float], float] | None = None, reach: float = 0.001) -> Surface:
     """A dag with the same ratio everywhere, but for some settings."""
 
     def result(value: float) -> dict[str, Any]:
-        paired = (value, value - 0.001, value + 0.001)
+        paired = (value, value - reach, value + reach)
         return {"ratios": {metric: {"paired": paired} for metric in METRICS}}
 
     settings = [(interval, batch) for interval in INTERVALS for batch in BATCHES]
@@ -141,6 +141,14 @@ def test_a_setting_that_is_off_in_few_files_is_judged_by_all() -> None:
     files = {at: file(off) for at in SHUFFLES}
     claim = over_ten(files | {TIDY: file(surface(1.0))})["frequent-airsn"]
     assert (claim.holds, claim.held) == (False, 0)
+
+
+def test_files_that_are_too_noisy_alone_are_an_answer_together() -> None:
+    """Every file of SDSS had an interval of ±0.0125, and all ten had the same gain of two hundredths."""
+    gains = {(interval, 2.0**13): 0.98 for interval in INTERVALS if interval >= 0.1}
+    files = {at: file(surface(1.0, gains, reach=0.0125)) for at in (*SHUFFLES, TIDY)}
+    claim = over_ten(files)["gains-airsn"]
+    assert (claim.holds, claim.held, claim.unsure) == (True, 0, 10) and claim.count() == "0 of 10, 10 open"
 
 
 def test_p_and_q_follow_from_the_width_that_an_interval_must_have(tmp_path: Path) -> None:

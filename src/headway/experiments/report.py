@@ -31,6 +31,7 @@ class Claim:
     variant_of: str = ""  # the claim that this one is, under other assumptions
     held: int | None = None  # in how many files it holds, where it was judged over several
     files: int | None = None
+    unsure: int = 0  # files whose own interval is too wide to tell
     reason: str = ""  # why it does not hold
 
     def row(self) -> list[str]:
@@ -46,7 +47,7 @@ class Claim:
 
     def count(self) -> str:
         """In how many files it holds."""
-        return "" if self.held is None else f"{self.held} of {self.files}"
+        return "" if self.held is None else f"{self.held} of {self.files}" + f", {self.unsure} open" * (self.unsure > 0)
 
 
 @mutable
@@ -111,7 +112,8 @@ class Report:
                 yield "\n".join([head, "", *lines])
 
     def _line(self, claim: Claim, others: Sequence[Claim], said: dict[str, str]) -> str:
-        files = f", in {claim.count()} files it holds" if claim.files else ""
+        files = f"; it holds in {claim.held} of {claim.files} files" if claim.files else ""
+        files += f" ({claim.unsure} alone are too noisy to tell)" if claim.unsure else ""
         told = f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.told()}{files}.'
         also = [f"{it.id.removeprefix(f'{claim.id}-')} ({it.told()})" for it in others if it.variant_of == claim.id]
         first = said.setdefault(claim.reason, claim.id)

@@ -33,7 +33,8 @@ RULES = (
     " two of the batch size with the least mean over those μ_BIT, if that is an advantage. A stated number (AIRSN's"
     " median and gain at (1, 2^4), by the paper's own interval at its p and q; the share of steps of Fig. 4) holds if"
     " the interval of the ten values lies wholly on its side.\n"
-    "- *Files* says how many of the ten bear the claim out, each by the same rule and its own interval.\n"
+    "- *Files* says how many of the ten bear the claim out, each by the same rule and its own interval, and how many"
+    " leave it open: alone, a file's interval may be too wide to tell (SDSS), as only the ten together are an answer.\n"
     f"- p and q are fixed by the width that an answer must have, whatever it says: the simulation may leave at most"
     f" ±{POOLED:g} to it, ten files together or the tidy one alone, as it would be too noisy to tell an advantage if it"
     f" reached from below {SOME - NOISE:g} to above {SOME:g}. A pilot with workers of its own says how many"
@@ -84,7 +85,15 @@ def over_files(mine: Mapping[str, Files]) -> list[Claim]:
         for at in shuffles
     ]
     together = judged({name: pooled(_shuffled(files)) for name, files in mine.items()})
-    return [replace(claim, held=sum(one[claim.id] is True for one in alone), files=len(alone)) for claim in together]
+    return [
+        replace(
+            claim,
+            held=sum(one[claim.id] is True for one in alone),
+            unsure=sum(one[claim.id] is None for one in alone),
+            files=len(alone),
+        )
+        for claim in together
+    ]
 
 
 def _shuffled(files: Files) -> list[Surface]:
