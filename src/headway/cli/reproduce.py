@@ -16,9 +16,14 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
 @click.argument("name", metavar="NAME", type=click.Choice(["prio"]))
 @click.option(
-    "--quick", "how", flag_value="quick", default="quick", help="Some minutes on two cores. This is the default."
+    "--quick", "how", flag_value="quick", default="quick", help="About ten minutes on two cores. This is the default."
 )
-@click.option("--full", "how", flag_value="full", help="Some hours; interrupted, it goes on where it was.")
+@click.option(
+    "--full",
+    "how",
+    flag_value="full",
+    help="With all readings of the dags: about an hour. Interrupted, it goes on where it was.",
+)
 @click.option(
     "--live",
     "how",
@@ -37,7 +42,8 @@ def command(name: str, how: str, output: str | None, data: str | None, as_json: 
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting measured is kept in
-    DIR/settings.jsonl and not measured again. With --live they are live.md and live.json, from real processes.
+    DIR/settings.jsonl and not measured again, by --full either. With --live they are live.md and live.json, from real
+    processes.
 
     \b
       headway reproduce prio

@@ -29,13 +29,25 @@ class Claim:
     high: float | None = None
     note: str = ""
     variant_of: str = ""  # the claim that this one is, under other assumptions
+    held: int | None = None  # in how many files it holds, where it was judged over several
+    files: int | None = None
+    unsure: int = 0  # files whose own interval is too wide to tell
+    reason: str = ""  # why it does not hold
 
     def row(self) -> list[str]:
         """Its row in a table."""
+        return [self.id, self.paper, self.told(), _WORDS[self.holds], self.note]
+
+    def told(self) -> str:
+        """What was found here, with its interval."""
         here = self.here if isinstance(self.here, str) else f"{self.here:.3f}"
         if self.low is not None and self.high is not None:
             here += f" [{self.low:.3f}, {self.high:.3f}]"
-        return [self.id, self.paper, here, _WORDS[self.holds], self.note]
+        return here
+
+    def count(self) -> str:
+        """In how many files it holds."""
+        return "" if self.held is None else f"{self.held} of {self.files}" + f", {self.unsure} open" * (self.unsure > 0)
 
 
 @mutable
@@ -59,7 +71,11 @@ class Report:
     def claim_table(self, claims: Sequence[Claim]) -> None:
         """A table of claims, which count for the whole report as well."""
         self.claims += claims
-        self.table(["claim", self.source, "here", "holds?", "in words"], [claim.row() for claim in claims])
+        head, rows = ["claim", self.source, "here", "holds?", "in words"], [claim.row() for claim in claims]
+        if any(claim.files for claim in claims):
+            head.insert(4, "files")
+            rows = [[*row[:4], claim.count(), row[4]] for row, claim in zip(rows, claims, strict=True)]
+        self.table(head, rows)
 
     def answer(self) -> dict[str, Any]:
         """All of it as JSON."""
@@ -69,27 +85,41 @@ class Report:
         """report.md and report.json, or files of another name, each whole or not at all."""
         from headway.live.read import write_whole
 
-        held = sum(claim.holds is True for claim in self.claims)
-        broken = sum(claim.holds is False for claim in self.claims)
-        told = (
-            f"{held} of {len(self.claims)} claims hold, {broken} do not, {len(self.claims) - held - broken} are open."
+        text = "\n\n".join(
+            [f"# {self.title}", f"Made by `{self.made_by}`. {self._sum()}", *self._plainly(), *self.parts]
         )
-        text = "\n\n".join([f"# {self.title}", f"Made by `{self.made_by}`. {told}", *self._plainly(), *self.parts])
         write_whole(str(folder / f"{name}.md"), text + "\n")
         write_whole(str(folder / f"{name}.json"), _spread({"schema": 1, **self.answer()}) + "\n")
 
+    def _sum(self) -> str:
+        """How many claims hold; the same claims under other assumptions are counted apart."""
+        own = [claim for claim in self.claims if not claim.variant_of]
+        others = [claim for claim in self.claims if claim.variant_of]
+        held, broken = (sum(claim.holds is holds for claim in own) for holds in (True, False))
+        told = f"{held} of {len(own)} claims hold, {broken} do not, {len(own) - held - broken} are open."
+        if others:
+            told += f" Under other assumptions {sum(it.holds is True for it in others)} of {len(others)} hold."
+        return told
+
     def _plainly(self) -> Iterator[str]:
-        """What does not hold, before everything else."""
+        """What does not hold, before everything else: each claim, why, and under which other assumptions as well."""
         for holds, head in ((False, "What does not hold here:"), (None, "What this run leaves open:")):
             some = [claim for claim in self.claims if claim.holds is holds]
             ids = {claim.id for claim in some}
-            some = [claim for claim in some if claim.variant_of not in ids]
-            if some:
-                lines = [
-                    f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.row()[2]}.'
-                    for claim in some
-                ]
+            said: dict[str, str] = {}  # reasons, and the claim that each was given for first
+            lines = [self._line(claim, some, said) for claim in some if claim.variant_of not in ids]
+            if lines:
                 yield "\n".join([head, "", *lines])
+
+    def _line(self, claim: Claim, others: Sequence[Claim], said: dict[str, str]) -> str:
+        files = f"; it holds in {claim.held} of {claim.files} files" if claim.files else ""
+        files += f" ({claim.unsure} alone are too noisy to tell)" if claim.unsure else ""
+        told = f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.told()}{files}.'
+        also = [f"{it.id.removeprefix(f'{claim.id}-')} ({it.told()})" for it in others if it.variant_of == claim.id]
+        first = said.setdefault(claim.reason, claim.id)
+        if claim.reason:
+            told += f" {claim.reason}" if first == claim.id else f" The reason is that of {first}."
+        return told + f" The same: {', '.join(also)}." * bool(also)
 
 
 def make(folder: Path) -> None:

@@ -51,7 +51,7 @@ def paired(above: NDArray[np.float64], below: NDArray[np.float64]) -> tuple[floa
     if len(above) < 2:
         return found, found, found
     error = float((above - found * below).std(ddof=1)) * len(above) ** 0.5 / total
-    reach = error * _student(len(above) - 1)
+    reach = error * student(len(above) - 1)
     return found, found - reach, found + reach
 
 
@@ -63,6 +63,6 @@ def mean(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return found
 
 
-def _student(freedom: int) -> float:
+def student(freedom: int) -> float:
     """How many standard deviations either side hold 95%, to a hundredth from five degrees of freedom on."""
     return 1.96 + 2.372 / freedom + 2.822 / freedom**2

@@ -2,80 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from headway.experiments.prio.settings import Case
+from headway.experiments.prio.measuring import Files
+from headway.experiments.prio.settings import SHUFFLES, TIDY, Case
+from headway.experiments.prio.verdicts import STEPS, eligible, share
 from headway.experiments.report import Claim, Report, drawing_board, save
-from headway.model.dag import Dag
+from headway.model.record import replace
 from headway.policies.what_next import order
-from headway.policies.what_next.eligible import eligible, schedule
-
-ENOUGH = 0.95  # "typically, at every step": the share of steps
 
 
-def difference(dag: Dag) -> NDArray[np.int64]:
-    """E(t) of PRIO less that of FIFO, for t from 0 to the number of jobs."""
-    prio, fifo = (eligible(dag, schedule(dag, order(name)(dag))) for name in ("prio", "fifo"))
-    return np.subtract(prio, fifo, dtype=np.int64)
-
-
-def add(report: Report, cases: Sequence[Case], folder: Path) -> None:
+def add(report: Report, mine: Mapping[str, Files], folder: Path) -> None:
     """The figure, and whether PRIO is behind FIFO anywhere."""
-    found = {(case.name, case.file): difference(case.dag) for case in cases}
     report.say("## Fig. 4: eligible jobs, PRIO less FIFO", "![Fig. 4](figure-4.svg)")
-    report.claim_table(
-        [
-            Claim(
-                f"eligible-{name}" + "-as-generated" * (file != "shuffled"),
-                "typically, at every step, E of PRIO is at least that of FIFO",
-                f"at {share:.1%} of steps",
-                share >= ENOUGH,
-                variant_of=f"eligible-{name}" * (file != "shuffled"),
-                note=f"from {rows.min():+,} to {rows.max():+,} jobs, {rows.mean():+,.1f} on average; file {file}",
-            )
-            for (name, file), rows in found.items()
-            for share in [float((rows >= 0).mean())]
-        ]
-    )
-    _bottleneck(report, cases)
+    report.say("Black: the mean of ten shuffled files, grey from the least to the greatest; blue: as generated.")
+    claims = [eligible(name, files) for name, files in mine.items()]
+    report.claim_table(claims)
+    report.say("File as generated:")
+    report.claim_table([_tidy(claim, mine[claim.id.removeprefix("eligible-")]) for claim in claims])
+    if "airsn" in mine:
+        _bottleneck(report)
     report.data["figure_4"] = {
-        f"{name}, {file}": {"least": int(rows.min()), "most": int(rows.max()), "mean": float(rows.mean())}
-        for (name, file), rows in found.items()
+        f"{name}, {'as generated' if shuffle == TIDY else f'shuffle {shuffle}'}": {
+            "least": int(file.more.min()),
+            "most": int(file.more.max()),
+            "mean": float(file.more.mean()),
+            "share": share(file),
+        }
+        for name, files in mine.items()
+        for shuffle, file in files.items()
     }
-    _draw(found, folder / "figure-4.svg")
+    _draw(mine, folder / "figure-4.svg")
 
 
-def _bottleneck(report: Report, cases: Sequence[Case]) -> None:
+def _tidy(claim: Claim, files: Files) -> Claim:
+    rows = files[TIDY].more
+    here = share(files[TIDY])
+    note = f"share of steps; from {rows.min():+,} to {rows.max():+,} jobs, {rows.mean():+,.1f} on average"
+    return Claim(f"{claim.id}-as-generated", claim.paper, here, here >= STEPS, note=note, variant_of=claim.id)
+
+
+def _bottleneck(report: Report) -> None:
     """Fig. 5: the priority of AIRSN's bottleneck, the first of the jobs with most children."""
-    airsn = next((case.dag for case in cases if case.name == "airsn"), None)
-    if airsn is None:
-        return
-    most = max(len(airsn.children_of(node)) for node in airsn.order)
-    neck = next(node for node in airsn.order if len(airsn.children_of(node)) == most)
-    here = airsn.job_count - order("prio")(airsn)[neck]
+    found = []
+    for shuffle in SHUFFLES:
+        airsn = Case("airsn", shuffle).dag
+        most = max(len(airsn.children_of(node)) for node in airsn.order)
+        neck = next(node for node in airsn.order if len(airsn.children_of(node)) == most)
+        found.append(airsn.job_count - order("prio")(airsn)[neck])
     report.say("## Fig. 5: AIRSN's bottleneck")
-    report.claim_table([Claim("bottleneck", "the bottleneck has priority 753", str(here), here == 753)])
+    here = ", ".join(map(str, sorted(set(found))))
+    claim = Claim("bottleneck", "the bottleneck has priority 753", here, set(found) == {753})
+    report.claim_table([replace(claim, held=found.count(753), files=len(found))])
 
 
-def _draw(found: dict[tuple[str, str], NDArray[np.int64]], path: Path) -> None:
+def _draw(mine: Mapping[str, Files], path: Path) -> None:
     pyplot = drawing_board()
-    names = list(dict.fromkeys(name for name, _ in found))
-    figure, axes = pyplot.subplots(len(names), 2, figsize=(7.5, 1.7 * len(names)), layout="constrained", squeeze=False)
-    for (left, right), name in zip(axes, names, strict=True):
-        for (other, file), rows in found.items():
-            if other == name:
-                size = len(rows) - 1
-                some = np.unique(np.linspace(0, size, 400).astype(int))
-                style = {"label": f"file {file}", "lw": 0.8, "color": "black" if file == "shuffled" else "tab:blue"}
-                left.plot(some / max(size, 1), rows[some] / max(size, 1), **style)
-                right.plot(some, rows[some], **style)
-        left.set_ylabel(name)
-        for side in (left, right):
+    figure, axes = pyplot.subplots(len(mine), 2, figsize=(7.5, 1.7 * len(mine)), layout="constrained", squeeze=False)
+    for (left, right), (name, files) in zip(axes, mine.items(), strict=True):
+        size = len(files[TIDY].more) - 1
+        some = np.unique(np.linspace(0, size, 400).astype(int))
+        rows = np.array([file.more[some] for shuffle, file in files.items() if shuffle != TIDY])
+        for side, scale in ((left, max(size, 1)), (right, 1)):
+            across = some / scale
+            side.fill_between(across, rows.min(axis=0) / scale, rows.max(axis=0) / scale, color="0.8", lw=0)
+            side.plot(across, rows.mean(axis=0) / scale, lw=0.8, color="black", label="ten files, shuffled")
+            side.plot(across, files[TIDY].more[some] / scale, lw=0.8, color="tab:blue", label="file as generated")
             side.axhline(0, color="grey", lw=0.5)
+        left.set_ylabel(name)
     axes[0][0].set_title("by the number of jobs")
     axes[0][1].set_title("absolute")
     axes[0][1].legend(frameon=False)

@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from headway.experiments.prio.results import Result, Results
-from headway.experiments.prio.settings import BATCHES, INTERVALS, Case
+from headway.experiments.prio.measuring import Surface, execution_time
+from headway.experiments.prio.results import Result
+from headway.experiments.prio.settings import BATCHES, INTERVALS
 from headway.experiments.report import Report, drawing_board, save
-from headway.sim.comparison import Effort
-from headway.sim.grid import METRICS, Workers
+from headway.sim.grid import METRICS
 
-Surface = dict[tuple[float, float], Result]  # by interval and batch
 NUMBERS = {"airsn": 6, "inspiral": 7, "sdss": 8, "montage": 9}
-_KEYS = ("median", "low", "high")
-_COLOURS = {"shuffled": "black", "as generated": "tab:blue"}
+_KEYS = ("ratio", "low", "high")
+_COLOURS = ("black", "tab:blue", "tab:orange")
+Several = Mapping[str, Mapping[str, Surface]]  # by dag, and by file or reading
 
 
-def surface(case: Case, results: Results, effort: Effort, done: Callable[[float], None]) -> Surface:
-    """All settings of one dag."""
-    return {
-        (interval, batch): results.comparison(case, Workers(interval, batch), effort, done)
-        for interval in INTERVALS
-        for batch in BATCHES
-    }
-
-
-def add(
-    report: Report, surfaces: Mapping[tuple[str, str], Surface], efforts: Mapping[str, Effort], folder: Path
-) -> None:
+def add(report: Report, surfaces: Several, folder: Path) -> None:
     """A figure and a short table for each dag."""
     report.say(
         "## Figs 6 to 9: PRIO over FIFO",
-        "Dots are medians and segments 95% intervals of all p² ratios of two samples, as in the paper: missing where"
-        " a probability was zero. Black: jobs in the file shuffled; blue: in the order of the generator. In the tables"
-        " the ratio of the mean execution times, with the narrower 95% interval that pairs of samples give (both"
-        " orders met the same workers), at the batch size where it is least.",
+        "Dots are ratios of means, segments 95% intervals (the paper has medians and intervals of single samples):"
+        " missing where a probability was zero. Black: the mean of ten shuffled files; blue: the generator's order."
+        " In the tables the execution time, at the batch size where its ratio is least, and greatest.",
     )
-    for name in dict.fromkeys(name for name, _ in surfaces):
-        effort = efforts[name]
+    for name, mine in surfaces.items():
         figure = f"figure-{NUMBERS[name]}.svg"
-        report.say(f"### Fig. {NUMBERS[name]}: {name}, p = {effort.p}, q = {effort.q}", f"![{name}]({figure})")
-        mine = {file: surfaces[name, file] for other, file in surfaces if other == name}
+        report.say(f"### Fig. {NUMBERS[name]}: {name}", f"![{name}]({figure})")
         report.table(
             ["μ_BIT", *(f"least, {file}" for file in mine), *(f"most, {file}" for file in mine)],
             [
@@ -51,21 +37,20 @@ def add(
                 for interval in INTERVALS
             ],
         )
-        _draw(mine, folder / figure)
-    report.data["efforts"] = {name: {"p": effort.p, "q": effort.q} for name, effort in efforts.items()}
+        draw(mine, folder / figure)
     report.data["figures_6_to_9"] = {
-        "columns": ["bit", "bs", *(f"{metric} {key}" for metric in METRICS for key in _KEYS)],
-        **{
-            f"{name}, {file}": [_numbers(*setting, result) for setting, result in found.items()]
-            for (name, file), found in surfaces.items()
-        },
+        "columns": ["bit", "bs", *(f"{metric} {key}" for metric in METRICS for key in _KEYS)]
     }
+    add_numbers(report, surfaces)
 
 
-def execution_time(result: Result) -> tuple[float, float, float]:
-    """The ratio of mean execution times, and its interval."""
-    found: tuple[float, float, float] = result["ratios"]["execution_time"]["paired"]
-    return found
+def add_numbers(report: Report, surfaces: Several) -> None:
+    """Every setting, in report.json."""
+    report.data["figures_6_to_9"] |= {
+        f"{name}, {file}": [_numbers(*setting, result) for setting, result in found.items()]
+        for name, mine in surfaces.items()
+        for file, found in mine.items()
+    }
 
 
 def _extreme(found: Surface, interval: float, which: Callable[..., float]) -> str:
@@ -76,35 +61,37 @@ def _extreme(found: Surface, interval: float, which: Callable[..., float]) -> st
 
 def _numbers(interval: float, batch: float, result: Result) -> list[float | None]:
     """A row of report.json; four digits are plenty, and keep the file small."""
-    found = [result["ratios"][metric][key] for metric in METRICS for key in _KEYS]
+    found = [value for metric in METRICS for value in result["ratios"][metric]["paired"] or (None, None, None)]
     return [interval, batch, *(value if value is None else round(value, 4) for value in found)]
 
 
-def _draw(mine: Mapping[str, Surface], path: Path) -> None:
+def draw(mine: Mapping[str, Surface], path: Path, metrics: Sequence[str] = METRICS) -> None:
+    """All settings of one dag, in several files or readings."""
     pyplot = drawing_board()
-    figure, axes = pyplot.subplots(len(METRICS), 1, figsize=(9, 7), sharex=True, layout="constrained")
+    figure, axes = pyplot.subplots(
+        len(metrics), 1, figsize=(9, 7 / 3 * max(len(metrics), 1.3)), sharex=True, layout="constrained", squeeze=False
+    )
     section = len(BATCHES) + 2
-    for axis, metric in zip(axes, METRICS, strict=True):
+    for axis, metric in zip(axes[:, 0], metrics, strict=True):
         for shift, (file, found) in enumerate(mine.items()):
             points = [
-                (section * at + step + 0.35 * shift, found[interval, batch]["ratios"][metric])
+                (section * at + step + 0.35 * shift, found[interval, batch]["ratios"][metric]["paired"])
                 for at, interval in enumerate(INTERVALS)
                 for step, batch in enumerate(BATCHES)
             ]
-            shown = [(x, row) for x, row in points if row["median"] is not None]
+            shown = [(x, row) for x, row in points if row is not None]
             places, rows = [x for x, _ in shown], [row for _, row in shown]
-            colour = _COLOURS[file]
-            ends = [value for row in rows for value in (row["low"], row["high"], math.nan)]  # one line with gaps
+            colour = _COLOURS[shift]
+            ends = [value for _, low, high in rows for value in (low, high, math.nan)]  # one line with gaps
             axis.plot([x for x in places for _ in range(3)], ends, color=colour, lw=0.5, alpha=0.6)
-            axis.plot(places, [r["median"] for r in rows], ".", color=colour, ms=2.5, label=f"file {file}")
+            axis.plot(places, [row[0] for row in rows], ".", color=colour, ms=2.5, label=file)
         axis.axhline(1, color="grey", lw=0.5)
         for at in range(1, len(INTERVALS)):
             axis.axvline(section * at - 1.5, color="grey", lw=0.5)
         axis.set_ylabel(f"ratio of {metric.replace('_', ' ')}")
-    axes[0].legend(frameon=False, ncols=2)
-    axes[-1].set_xticks(
-        [section * at + 8 for at in range(len(INTERVALS))], [f"μ_BIT = {interval:g}" for interval in INTERVALS]
-    )
-    axes[-1].set_xlabel("in each section μ_BS from 2^0 to 2^16")
+    axes[0, 0].legend(frameon=False, ncols=len(mine))
+    last = axes[-1, 0]
+    last.set_xticks([section * at + 8 for at in range(len(INTERVALS))], [f"μ_BIT = {at:g}" for at in INTERVALS])
+    last.set_xlabel("in each section μ_BS from 2^0 to 2^16")
     save(figure, path)
     pyplot.close(figure)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
+from headway.experiments.prio.results import Result, Results
 from headway.experiments.report import Report
 from headway.model.dag import Dag
 from headway.model.record import record
 from headway.policies.what_next import order
 from headway.policies.what_next.prio_weighted import ranks_with_wait
-from headway.sim.comparison import Comparison, Effort, compared
+from headway.sim.comparison import Effort
 from headway.sim.grid import Model, Queue, Workers
 
 INTERVALS, BATCHES = (0.1, 1.0, 10.0), (4.0, 16.0, 64.0)
@@ -49,7 +50,9 @@ def timed(dag: Dag, seconds: Sequence[float]) -> Dag:
     return dag.with_seconds([value / mean for value in seconds])
 
 
-def add(report: Report, chosen: Sequence[Subject], effort: Effort, done: Callable[[float], None]) -> None:
+def add(
+    report: Report, chosen: Sequence[Subject], effort: Effort, results: Results, done: Callable[[float], None]
+) -> None:
     """Ratios to FIFO by dag and setting, and the geometric mean of all."""
     report.say(
         "## Beyond the paper: run times that are known",
@@ -67,7 +70,7 @@ def add(report: Report, chosen: Sequence[Subject], effort: Effort, done: Callabl
         for interval in INTERVALS:
             queues = {KNOWING: Queue.by(ranks_with_wait(subject.dag, interval)), **fixed}
             for batch in BATCHES:
-                row = _logs(compared(model, queues, Workers(interval, batch), effort, done))
+                row = _logs(results.compared("known", model, queues, Workers(interval, batch), effort, done))
                 logs.setdefault((subject.name, subject.times), []).append(row)
                 by_setting.setdefault((interval, batch), []).append(row)
     names = ORDERS[:-1]
@@ -102,10 +105,10 @@ def _over(found: Sequence[Mapping[str, float]], one: str, other: str) -> tuple[f
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 
-def _logs(found: Comparison) -> dict[str, float]:
+def _logs(found: Result) -> dict[str, float]:
     """The logarithm of each order's mean execution time over that of the last."""
-    base = found.means[ORDERS[-1]]["execution_time"]
-    return {name: math.log(row["execution_time"] / base) for name, row in found.means.items()}
+    base = found["means"][ORDERS[-1]]["execution_time"]
+    return {name: math.log(row["execution_time"] / base) for name, row in found["means"].items()}
 
 
 def _means(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> list[str]:

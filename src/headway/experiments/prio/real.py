@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from headway.experiments.prio.known_times import Subject, timed
+from headway.experiments.prio.results import Results
 from headway.experiments.report import Report
 from headway.live.read import read
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
 from headway.policies.what_next import order
-from headway.sim.comparison import Effort, compared
+from headway.sim.comparison import Effort
 from headway.sim.grid import Model, Queue, Workers
 
 ORDERS = ("prio", "critical-path", "fifo")  # the last is what the others are compared with
@@ -34,7 +35,9 @@ def found_in(folder: Path) -> dict[str, Dag]:
     return dict(sorted(best.values()))
 
 
-def add(report: Report, dags: Mapping[str, Dag], effort: Effort, done: Callable[[float], None]) -> None:
+def add(
+    report: Report, dags: Mapping[str, Dag], effort: Effort, results: Results, done: Callable[[float], None]
+) -> None:
     """The best and the worst setting of each at a mean interval of 1, run times as in the paper."""
     report.say(
         "## Real dags, and the critical path",
@@ -49,9 +52,9 @@ def add(report: Report, dags: Mapping[str, Dag], effort: Effort, done: Callable[
         model, queues = Model(plain), {one: Queue.by(order(one)(plain)) for one in ORDERS}
         ratios, logs = [], []
         for batch in BATCHES:
-            found = compared(model, queues, Workers(1.0, batch), effort, done)
-            ratios.append((*(found.ratios["prio"]["execution_time"].paired or (1.0, 1.0, 1.0)), batch))
-            times = [found.means[one]["execution_time"] for one in ORDERS]
+            found = results.compared(name, model, queues, Workers(1.0, batch), effort, done)
+            ratios.append((*(found["ratios"]["execution_time"]["paired"] or (1.0, 1.0, 1.0)), batch))
+            times = [found["means"][one]["execution_time"] for one in ORDERS]
             logs.append([math.log(time / times[-1]) for time in times[:-1]])
         sums.append([sum(column) / len(BATCHES) for column in zip(*logs, strict=True)])
         rows.append([name, f"{dag.job_count:,}", *(_told(*which(ratios)) for which in (min, max)), *_means([sums[-1]])])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from headway.experiments.prio.settings import Case
 from headway.model.errors import HeadwayError
 from headway.model.record import asdict
 from headway.sim.comparison import Effort, compared
-from headway.sim.grid import Workers
+from headway.sim.grid import Model, Queue, Workers
 
-Result = dict[str, Any]  # ratios{metric: {median, low, …}}, means{order: {metric: value}}
+Result = dict[
+    str, Any
+]  # means{order: {metric: value}}, ratios{metric: {median, low, …}} of the first order to the last
 
 
 class Results:
@@ -38,16 +41,25 @@ class Results:
         self, case: Case, workers: Workers, effort: Effort, done: Callable[[float], None] = lambda jobs: None
     ) -> Result:
         """PRIO over FIFO in a setting: kept, or measured now."""
-        key = "/".join(
-            map(
-                str, (case.name, case.file, case.digest, workers.interval, workers.batch, workers.whole, asdict(effort))
-            )
-        )
+        return self.compared(f"{case.name}/{case.file}", case.model, case.queues, workers, effort, done)
+
+    def compared(
+        self,
+        name: str,
+        model: Model,
+        queues: Mapping[str, Queue],
+        workers: Workers,
+        effort: Effort,
+        done: Callable[[float], None] = lambda jobs: None,
+    ) -> Result:
+        """The orders in a setting: kept, or measured now. Another dag is another key, whatever it is called."""
+        known = [name, digest(model, queues), workers.interval, workers.batch, workers.whole, asdict(effort)]
+        key = "/".join(map(str, known))
         if key not in self._known:
-            found = compared(case.model, case.queues, workers, effort)
-            ratios = {metric: asdict(ratio) for metric, ratio in found.ratios["prio"].items()}
+            found = compared(model, queues, workers, effort)
+            ratios = {metric: asdict(ratio) for metric, ratio in found.ratios[next(iter(queues))].items()}
             self._keep({"key": key, "means": found.means, "ratios": ratios})
-        done(2 * case.dag.job_count * effort.p * effort.q)
+        done(len(queues) * model.dag.job_count * effort.p * effort.q)
         return self._known[key]
 
     def _keep(self, result: Result) -> None:
@@ -58,3 +70,11 @@ class Results:
         except OSError as error:
             raise HeadwayError(f"{self._path}: cannot be written: {error.strerror}.") from None
         self._torn = False
+
+
+def digest(model: Model, queues: Mapping[str, Queue]) -> str:
+    """What is simulated, apart from the workers."""
+    known = sha256(model.dag.child_start.tobytes() + model.dag.children.tobytes() + model.means.tobytes())
+    for name, queue in queues.items():
+        known.update(name.encode() + queue.kinds.tobytes())
+    return known.hexdigest()[:16]

@@ -1,15 +1,16 @@
-"""What the paper leaves open, varied: the order of the file, AIRSN's handle, how batch sizes become whole."""
+"""What the paper leaves open of AIRSN, varied: the order of the file, the handle, how batch sizes become whole."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from headway.experiments.paper_dags import PaperDag, airsn
+from headway.experiments.prio.results import Results
 from headway.experiments.report import Report
 from headway.model.dag import Dag
 from headway.model.record import replace
 from headway.policies.what_next import order
-from headway.sim.comparison import Effort, compared
+from headway.sim.comparison import Effort
 from headway.sim.grid import Model, Queue, Workers
 
 BATCHES = (8.0, 16.0, 32.0)
@@ -19,7 +20,7 @@ HANDLES = {"layers, depth 6": ("layers", 6), "layers, depth 4": ("layers", 4), "
 HANDLES |= {"chain": ("chain", 6), "fmri": ("fmri", 6)}
 
 
-def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
+def add(report: Report, effort: Effort, results: Results, done: Callable[[float], None]) -> None:
     """Two tables on AIRSN at a mean interval of 1."""
     report.say(
         "## What the paper leaves open",
@@ -32,7 +33,7 @@ def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
         tidy = airsn(shape=shape, depth=depth)
         files = {"as generated": tidy, "shuffled": tidy.shuffled(1), "fringes first": upside_down(tidy)}
         for file, found in files.items():
-            ratios = [_ratio(found.dag(), Workers(1.0, batch), effort, done) for batch in BATCHES]
+            ratios = [_ratio(found.dag(), Workers(1.0, batch), effort, results, done) for batch in BATCHES]
             rows.append([handle, file, *(f"{ratio:.3f}" for ratio in ratios)])
     report.table(["handle", "file", *(f"μ_BS = {batch:g}" for batch in BATCHES)], rows)
     report.data["readings"] = rows
@@ -42,7 +43,8 @@ def add(report: Report, effort: Effort, done: Callable[[float], None]) -> None:
     )
     dag = airsn().shuffled(1).dag()
     rows = [
-        [rule, *(f"{_ratio(dag, Workers(1.0, batch, rule), effort, done):.3f}" for batch in SMALL)] for rule in RULES
+        [rule, *(f"{_ratio(dag, Workers(1.0, batch, rule), effort, results, done):.3f}" for batch in SMALL)]
+        for rule in RULES
     ]
     report.table(["sizes", *(f"μ_BS = {batch:g}" for batch in SMALL)], rows)
     report.data["batch_sizes"] = rows
@@ -53,10 +55,11 @@ def upside_down(dag: PaperDag) -> PaperDag:
     return replace(dag, jobs=dag.jobs[::-1])
 
 
-def _ratio(dag: Dag, workers: Workers, effort: Effort, done: Callable[[float], None]) -> float:
+def _ratio(dag: Dag, workers: Workers, effort: Effort, results: Results, done: Callable[[float], None]) -> float:
     queues = {name: Queue.by(order(name)(dag)) for name in ("prio", "fifo")}
-    found = compared(Model(dag), queues, workers, effort, done)
-    return found.means["prio"]["execution_time"] / found.means["fifo"]["execution_time"]
+    means = results.compared("handle", Model(dag), queues, workers, effort, done)["means"]
+    ratio: float = means["prio"]["execution_time"] / means["fifo"]["execution_time"]
+    return ratio
 
 
 def jobs(effort: Effort) -> float:
