@@ -5,11 +5,12 @@ What is imported from here is public; everything below it may change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.read import read as read
     from headway.live.read import write as write
     from headway.model.dag import Dag as Dag

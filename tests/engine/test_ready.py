@@ -6,7 +6,7 @@ def names(candidates: str, free: int, slots: int = 4, ahead: int = 0) -> str:
     return "".join(name for name, _ in Room(free, slots, ahead).take(wanted(candidates)))
 
 
-def wanted(candidates: str) -> list[Candidate[str]]:
+def wanted(candidates: str) -> list[Candidate]:
     return [Candidate(word[0], int(word[1:])) for word in candidates.split()]
 
 

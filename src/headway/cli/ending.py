@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn
 
 from headway.cli.terminal import prepare
 from headway.model.errors import HeadwayError, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def end_with(command: Callable[[], object], name: str = "") -> NoReturn:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 from headway.cli.running import MOST_SLOTS, Options
 from headway.policies.what_next import ORDERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FLAGS = {
     "--fail-fast": "fail_fast",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from headway.cli.terminal import clear_line, one_line
 from headway.live.run import Bounds, Progress
 from headway.live.session import Outcome
 from headway.model.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a run takes
 

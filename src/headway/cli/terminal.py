@@ -10,7 +10,10 @@ import codecs
 import io
 import os
 import sys
-from typing import TextIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 # What we draw with, for encodings that do not have it.
 _PLAIN = dict(zip("│─┘┐┤└┌├┴┬┼→…▁▂▃▄▅▆▇█", "|-+++++++++>~._-=+*%#", strict=True))

@@ -6,7 +6,6 @@ A store calls this inside its one transaction, a simulated world on its board.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
 
 from headway.engine.outlook import Outlook
 from headway.engine.progress import Changes, Rows
@@ -14,6 +13,12 @@ from headway.engine.ready import Candidate, Lane, Room
 from headway.model.messages import JobId, Seconds, WorkflowId
 from headway.model.record import field, record
 from headway.model.states import Kind, State, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+else:
+    Any = Protocol = object
 
 
 @record
@@ -40,10 +45,10 @@ class Table(Rows, Protocol):
     def outlook(self, workflow: WorkflowId) -> Outlook:
         """What there is of it."""
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> Sequence[Candidate[Any]]:
+    def offers(self, workflow: WorkflowId, lane: int, most: int) -> Sequence[Candidate]:
         """Its first eligible jobs of a lane by rank, arrival and place."""
 
-    def last(self, workflow: WorkflowId, final: JobId) -> Candidate[Any]:
+    def last(self, workflow: WorkflowId, final: JobId) -> Candidate:
         """Its last job, to be offered."""
 
     def running(self, workflow: WorkflowId) -> Mapping[int, int]:

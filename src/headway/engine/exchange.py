@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from headway.engine.claim import Table, claim
 from headway.engine.progress import Changes
 from headway.engine.ready import Room
 from headway.model.messages import Answer, Lease, Seconds, WorkflowId
 from headway.model.states import COUNTED, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object
 
 
 class Giving(Table, Protocol):

@@ -190,7 +190,7 @@ class Memory(Board):
         running = (row for row in self.rows.values() if row.workflow == workflow and row.state is State.RUNNING)
         return any(row.kind == Kind.PROVISIONER and self.children(row) for row in running)
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate[Key]]:
+    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
         queue, found = self._queues.get((workflow, lane), []), list[tuple[int, int, int]]()
         while queue and len(found) < most:
             place = heappop(queue)
@@ -201,10 +201,10 @@ class Memory(Board):
             heappush(queue, place)
         return [self._candidate(workflow, JobId(job), lane, (rank, arrival, job)) for rank, arrival, job in found]
 
-    def last(self, workflow: WorkflowId, final: JobId) -> Candidate[Key]:
+    def last(self, workflow: WorkflowId, final: JobId) -> Candidate:
         return self._candidate(workflow, final, 0, (0, 0, final))
 
-    def _candidate(self, workflow: WorkflowId, job: JobId, lane: int, place: tuple[int, int, int]) -> Candidate[Key]:
+    def _candidate(self, workflow: WorkflowId, job: JobId, lane: int, place: tuple[int, int, int]) -> Candidate:
         wants, row = self._wants[workflow, job], self.rows[workflow, job]
         return Candidate(row.key, wants.cores, wants.memory, lane, row.kind, place)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable
 from headway.model.states import TRANSITIONS, Halt, Kind, State, Step
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
+    from typing import Protocol
+
     from headway.model.job import Rules
+else:
+    Protocol = object
 
 Key = tuple[WorkflowId, JobId]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
 
 from headway.model.record import field, mutable, record
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record
@@ -23,10 +24,10 @@ PLAIN = Lane()
 
 
 @record
-class Candidate(Generic[T]):
+class Candidate:
     """An eligible job and what it wants."""
 
-    job: T
+    job: Any  # whatever whoever offers it wants to find again
     cores: int
     memory: int = 0  # bytes
     lane: int = 0
@@ -58,15 +59,15 @@ class Room:
 
     def take(
         self,
-        candidates: Sequence[Candidate[T]],
+        candidates: Sequence[Candidate],
         lanes: Mapping[int, Lane] | None = None,
         running: Mapping[str, int] | None = None,
-    ) -> list[tuple[T, int]]:
+    ) -> list[tuple[Any, int]]:
         """The candidates of one workflow that are taken, with the cores they get.
 
         `running` counts the jobs of each category that run already. If one must wait for room, so must all who follow.
         """
-        taken: list[tuple[T, int]] = []
+        taken: list[tuple[Any, int]] = []
         busy = dict(running or {})
         full: set[int] = set()
         for candidate in candidates:

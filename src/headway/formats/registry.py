@@ -6,12 +6,15 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
 
 from headway.formats.world import Rendering, World
 from headway.model.errors import InputError, UsageError
 from headway.model.record import record
 from headway.model.workflow import Workflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record

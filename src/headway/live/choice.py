@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from headway.engine.edited import REFUSE, RERUN
 from headway.live.store.shared import Shared
@@ -14,6 +13,7 @@ from headway.model.record import record
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a run of everything does without
     from headway.engine.plan import Known, Plan
     from headway.live.store.defaults import Defaults

@@ -7,10 +7,13 @@ import io
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, cast
 
 from headway.live import streams
 from headway.model.errors import InputError, UsageError, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
 
 HEAD = 65536  # bytes of a file that decide on its format
 MOST_NODES = "HEADWAY_MOST_NODES"  # of a DAG whose splices multiply
@@ -100,7 +103,7 @@ class Files:
 
 def _opened(path: str) -> IO[bytes]:
     try:
-        stream = cast(io.BufferedReader, streams.opened(path))
+        stream: io.BufferedReader = streams.opened(path)  # type: ignore[assignment]
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(path, 1, f"cannot be read: {why}.", "Check the path.") from None
@@ -121,7 +124,8 @@ def _guarded(path: str, stream: IO[bytes]) -> Iterator[str]:
     number = 0
     with io.TextIOWrapper(stream, "utf-8", "surrogateescape", newline="\n") as text:
         try:
-            if cast(io.BufferedReader, stream).peek(3).startswith(codecs.BOM_UTF8):  # as Windows editors leave it
+            head: bytes = stream.peek(3)  # type: ignore[attr-defined]
+            if head.startswith(codecs.BOM_UTF8):  # as Windows editors leave it
                 stream.read(3)
             for line in text:
                 number += 1

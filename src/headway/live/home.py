@@ -9,7 +9,6 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headway.live.door import DOOR, Door, knock, peer
 from headway.live.ownership import check_file, check_folder, own_file, own_folder, owner, read_in
@@ -17,6 +16,7 @@ from headway.live.store import BESIDE, FILE
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from headway.model.job import PLAIN, Rules, Script, Tolerance
 from headway.model.record import fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # What the engine acts on once a job is in the store; the rest is settled when it is submitted.
 _KEPT = (

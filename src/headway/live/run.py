@@ -10,7 +10,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from headway.live.home import Home
 from headway.live.placeholder.clients import GREETING
@@ -20,7 +19,10 @@ from headway.model.flatten import Flat
 from headway.model.messages import JobId, WorkflowId
 from headway.model.record import field, record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.store.protocol import Working
 
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from headway.engine.edited import REFUSE
 from headway.live.choice import Choice, Tally, tally
@@ -24,7 +23,10 @@ from headway.model.record import field, record
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from headway.live.store.words import kept
 from headway.model.record import record, replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.model.job import Job, Pairs
 

@@ -10,7 +10,10 @@ import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 STDIN = "/dev/stdin"  # what - stands for
 

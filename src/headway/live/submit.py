@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 from headway.engine.edited import REFUSE, RERUN, still_done
 from headway.engine.intake import Outside
@@ -28,7 +27,10 @@ from headway.model.states import Kind, State
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order, settled
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from headway.live.store import AnyStore, WorkingStore
 
 Earlier: TypeAlias = tuple[WorkflowId, str]

@@ -9,13 +9,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, SupportsFloat, SupportsIndex
 
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
 from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Rules
 from headway.model.quantities import plain
 from headway.model.record import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 ENVIRONMENT = "env."
 RESOURCE = "resource."
@@ -283,7 +286,7 @@ def _word(key: str, value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return plain(value)
-    if isinstance(value, SupportsIndex | SupportsFloat):  # NumPy's numbers too
+    if hasattr(value, "__index__") or hasattr(value, "__float__"):  # NumPy's numbers too
         try:
             return str(value)
         except ValueError:  # over 4,300 digits

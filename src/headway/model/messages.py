@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NewType
-
 from headway.model.record import field, mutable, record
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NewType
+
+    JobId = NewType("JobId", int)  # a node's place in its workflow
+    WorkflowId = NewType("WorkflowId", int)
+    LeaseId = NewType("LeaseId", int)  # one attempt at one job, never used again: a stale one fits nothing
+    PlaceholderId = NewType("PlaceholderId", int)
+else:
+    JobId = WorkflowId = LeaseId = PlaceholderId = int
+
 Seconds = float
-JobId = NewType("JobId", int)  # a node's place in its workflow
-WorkflowId = NewType("WorkflowId", int)
-LeaseId = NewType("LeaseId", int)  # one attempt at one job, never used again: a stale one fits nothing
-PlaceholderId = NewType("PlaceholderId", int)
 PATIENCE: Seconds = 120.0  # of silence, after which a placeholder's jobs may be run again, unless it says otherwise
 
 

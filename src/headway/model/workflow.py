@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from headway.model.errors import ModelError, shown
 from headway.model.job import Job, Pairs
 from headway.model.record import field, mutable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Command = str | Sequence[object]  # a line for sh, or a program and its arguments
 

@@ -8,13 +8,16 @@ import os
 import socket
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from headway.live.home import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, WorkflowId
 from headway.model.record import record
 from headway.model.states import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.desk import Desk
@@ -13,6 +12,7 @@ from headway.live.placeholder.orphans import mark
 from headway.model.errors import HeadwayError
 from headway.model.messages import Lease, LeaseId, WorkflowId
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 

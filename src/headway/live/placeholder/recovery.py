@@ -6,7 +6,6 @@ import math
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
@@ -21,6 +20,7 @@ from headway.live.placeholder.supply import by_another_clock
 from headway.live.spec import Spec
 from headway.model.messages import Finish, LeaseId, PlaceholderId
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 

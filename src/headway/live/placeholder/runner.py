@@ -17,7 +17,6 @@ import sys
 import time
 from collections.abc import Collection
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from headway.engine.silence import BEATS
 from headway.live.failpoint import here
@@ -36,6 +35,7 @@ from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.placeholder.others import Others
     from headway.live.placeholder.words import Words

@@ -11,7 +11,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from headway.engine.ready import Room
 from headway.live.clock import Clock, since_boot
@@ -26,6 +25,7 @@ from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId
 from headway.model.record import replace
 from headway.model.states import Kind
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.protocol import Working
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 from headway.model.errors import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from headway.live.store.postgres import PostgresStore
     from headway.live.store.sqlite import SqliteStore
     from headway.live.store.whole_postgres import WholePostgresStore

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from headway.engine.claim import Taken, Traits
 from headway.engine.outlook import Outlook
@@ -14,7 +13,10 @@ from headway.live.store.taken import TakenJob
 from headway.model.messages import JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind, State
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.store.claims import Claims
 
 
@@ -36,11 +38,11 @@ class Giving:
     def outlook(self, workflow: WorkflowId) -> Outlook:
         return self._store._outlook(workflow)
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate[Any]]:
+    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
         found = self._store._run("eligible", workflow=workflow, lane=lane, most=most)
         return [Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0])) for one in found]
 
-    def last(self, workflow: WorkflowId, final: JobId) -> Candidate[Any]:
+    def last(self, workflow: WorkflowId, final: JobId) -> Candidate:
         (one,) = self._store._run("final", workflow=workflow, job=final)
         return Candidate(one, one[3], one[7], 0, one[8])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
 from headway.live.store.relative import Paths
@@ -14,7 +13,10 @@ from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State, Step
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.store.standing import Event, Standing
 
 STATES = tuple(State)

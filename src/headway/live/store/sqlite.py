@@ -6,7 +6,6 @@ import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Changes, Node, Row
 from headway.engine.ready import Room
@@ -22,7 +21,10 @@ from headway.live.store.taken import TakenJob
 from headway.live.store.words import kept
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
+    from typing import Any
+
     from headway.live.store.submission import Submission
 
 _SQL = statements("sqlite")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from headway.engine.intake import Intake, Outside
 from headway.live import rules as kept_rules
@@ -12,6 +11,10 @@ from headway.live.spec import Spec, is_open
 from headway.live.store.words import kept
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Submission(Intake):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from headway.live.store.words import said
 from headway.model.messages import JobId, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import mutable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @mutable

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from operator import index
-from typing import TYPE_CHECKING, TypeAlias
 
 from headway.model.errors import HeadwayError, UsageError, shown, unquoted
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # the names of orders are asked for before there is any dag
     from importlib.metadata import EntryPoint
+    from typing import TypeAlias
 
     from headway.model.dag import Dag
 
