@@ -105,5 +105,5 @@ def test_a_dry_run_says_what_a_run_would_refuse(tmp_path: Path) -> None:
     run(path)
     path.write_text("mqsub -l A -c false\n")
     done = headway("run", str(path), "--dry-run")
-    assert done.returncode == 1 and "--fresh" in done.stderr
+    assert done.returncode == 2 and "--fresh" in done.stderr
     assert json.loads(headway("run", str(path), "--dry-run", "--fresh", "--json").stdout)["runs"] == 1
