@@ -69,8 +69,8 @@ class _Evidence:
             )
         return (
             f"The order of the file decides: by file the median goes from {medians[0]:.3f} to {medians[-1]:.3f}, we"
-            " think because FIFO meets the jobs of the handle sooner or later. The paper's file is not known, nor is the handle's"
-            " inside, which moves the ratio by as much (see *What the paper leaves open*)."
+            " think because FIFO meets the jobs of the handle sooner or later. The paper's file is not known, nor is"
+            " the handle's inside, which moves the ratio by as much (see *What the paper leaves open*)."
         )
 
     def _frequent(self, claim: Claim, name: str) -> str:
