@@ -130,6 +130,7 @@ def test_one_lucky_shuffle_decides_nothing() -> None:
     assert (claim.holds, claim.held, claim.files) == (False, 4, 10)
     assert claim.here == pytest.approx(sum(medians) / 10)
     assert claim.low is not None and claim.high is not None and claim.low < 0.85 < claim.high
+    assert "mean alone" in over_ten({**files, 10: file(surface(1.0), 0.84), TIDY: files[1]})["airsn-median"].note
     assert found["airsn-median-as-generated"].holds is True and found["airsn-gain"].held == 10
 
 

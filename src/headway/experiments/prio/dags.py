@@ -16,8 +16,7 @@ MAKERS: dict[str, Callable[[], PaperDag]] = {
     "montage": paper_dags.montage,
     "sdss": paper_dags.sdss,
 }
-# Each fits all that the paper states of its dag. The first is the one that claims are judged by: it was chosen by the
-# text, before anything was simulated (see `prio_dags`).
+# Each fits all that the paper states of its dag. The first is the one that claims are judged by; `prio_dags` says why.
 READINGS: dict[str, dict[str, Callable[[], PaperDag]]] = {
     "montage": {
         "three bands": paper_dags.montage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from headway.experiments.paper_dags import PaperDag, airsn
@@ -25,8 +26,8 @@ def add(report: Report, effort: Effort, results: Results, done: Callable[[float]
     report.say(
         "## What the paper leaves open",
         "AIRSN at μ_BIT = 1: ratio of mean execution times, PRIO over FIFO, by the inside of the handle and the order"
-        f" of the file (p = {effort.p}, q = {effort.q}; 95% intervals are about ±0.006). *Fringes first* is the tidy"
-        " file upside down.",
+        f" of the file (p = {effort.p}, q = {effort.q}; 95% intervals are about"
+        f" ±{0.1 / math.sqrt(effort.p * effort.q):.3f}). *Fringes first* is the tidy file upside down.",
     )
     rows = []
     for handle, (shape, depth) in HANDLES.items():

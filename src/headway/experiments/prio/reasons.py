@@ -64,13 +64,13 @@ class _Evidence:
         medians = sorted(value["ratios"]["execution_time"]["median"] for value in values if value)
         if claim.variant_of:
             return (
-                "In our generator's file the handle comes first, so that FIFO has it done early; in shuffled files the"
+                "In our generator's file the handle comes first, and FIFO has it done early; in shuffled files the"
                 f" median is {medians[0]:.3f} to {medians[-1]:.3f}."
             )
         return (
-            f"The order of the file decides: by file the median goes from {medians[0]:.3f} to {medians[-1]:.3f}, as"
-            " FIFO meets the jobs of the handle sooner or later. The paper's file is not known, nor is the handle's"
-            " inside, which moves the ratio by as much (see *What the paper leaves open*)."
+            f"The order of the file decides: by file the median goes from {medians[0]:.3f} to {medians[-1]:.3f}, we"
+            " think because FIFO meets the jobs of the handle sooner or later. The paper's file is not known, nor is"
+            " the handle's inside, which moves the ratio by as much (see *What the paper leaves open*)."
         )
 
     def _frequent(self, claim: Claim, name: str) -> str:
