@@ -80,7 +80,7 @@ workflow.job("after " + evil, "true # " + evil, after=group)
         ["history"],
         ["history", "--workflow", EVIL],
         ["logs", f"no {EVIL}"],
-        ["logs"],
+        ["logs", f"after {EVIL}"],
         ["runs"],
         ["clean", "--dry-run"],
         ["attach"],
@@ -109,6 +109,12 @@ def test_every_command_shows_hostile_names_escaped(ran: Path, words: list[str]) 
     assert done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     assert not commands_a_terminal(done.stdout + done.stderr), (done.stdout, done.stderr)
+
+
+def test_so_does_logs_of_all_jobs_though_a_pipe_gets_what_they_printed(ran: Path) -> None:
+    done = headway("logs", "--workflow", "1", cwd=ran)
+    assert SHOWN in done.stderr and not commands_a_terminal(done.stderr)
+    assert EVIL.replace("\r", "\n") in done.stdout
 
 
 @pytest.mark.parametrize("program", ["mqstat", "mqdump", "mqstatus", "mqtranslate", "mqsub"])

@@ -85,9 +85,10 @@ def headway() -> None:
       headway run W                       run it to its end; run again, it goes on where it stopped
       headway run W --dry-run             what would run, and why
       headway run W --detach              in the background; attach watches it, cancel stops it
-      headway status                      groups, counts, running jobs; explain JOB says why one does not run
-      headway logs JOB -f                 what a job prints
-      headway history --gantt run.svg     every attempt, drawn beside the minimal schedule
+      headway status                      groups, counts, running jobs; attach watches them
+      headway explain JOB                 why a job does not run
+      headway logs JOB                    what a job prints; -f goes on until it is done
+      headway history --gantt run.svg     every attempt, beside the minimal schedule
       headway order W --compare fifo      what runs next, and how many jobs are eligible at every step
       headway convert W --to makefile     the same in another format
     """
