@@ -74,7 +74,7 @@ class Room:
             if candidate.lane in full:
                 continue
             lane = lanes.get(candidate.lane, PLAIN) if lanes else PLAIN
-            if not self._may(lane, busy):
+            if lane is not PLAIN and not self._may(lane, busy):
                 full.add(candidate.lane)
                 continue
             wanted = min(candidate.cores, self.slots)

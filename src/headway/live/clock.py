@@ -20,7 +20,7 @@ class Clock:
         self._wall, self._up = time.time(), since_boot()
 
     def now(self) -> float:
-        wall, up = time.time(), since_boot()
+        wall, up = time.time(), time.clock_gettime(time.CLOCK_BOOTTIME)
         back = self._wall + up - self._up - wall
         if back > _SMALL:
             self._ahead += back

@@ -228,7 +228,11 @@ class Home:
         if self._store is None:
             self._store = self._found_store()
         path, known = self._store or (self._text, self._place)
-        if not self._is_at(path, known):
+        try:
+            found = os.stat(path)  # noqa: PTH116 - a runner asks with every exchange
+        except OSError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != known:
             raise LostHomeError(*self._what_happened())
         self._verified = now
 

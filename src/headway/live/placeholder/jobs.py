@@ -58,7 +58,7 @@ class Jobs:
         self._home = home
         self._same = {b"HEADWAY_STORE": os.fsencode(server or home.folder), b"HEADWAY_HOME": os.fsencode(home.folder)}
         self._store = store
-        self._roster = roster
+        self.roster = roster
         self._poll = poll
         self.running: dict[int, Running] = {}
         self._over: list[int] = []  # handles of jobs that have ended
@@ -101,14 +101,14 @@ class Jobs:
             self._home.verify()  # a job whose folder is gone with all the rest has not failed
             self.launch.outputs.explain(self._log(lease), f"headway: this job cannot be started: {error}\n")
             return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
-        self._roster.began(place, pid, time.clock_gettime(time.CLOCK_BOOTTIME))
+        self.roster.began(place, pid, time.clock_gettime(time.CLOCK_BOOTTIME))
         here("spawn.after")
         try:
             handle = os.pidfd_open(pid)
         except OSError as error:  # too many open files: what has just begun is taken back
             signal_group(pid, signal.SIGKILL)
             os.wait4(pid, 0)
-            self._roster.strike(place)
+            self.roster.strike(place)
             self.launch.outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
         self._watch(handle, Running(lease, pid, started, place, output, before=before_it, is_nested=nested), lease.time)
@@ -138,12 +138,12 @@ class Jobs:
         """Goes on with an attempt of a runner that died; how it ended, if it has."""
         from headway.live.placeholder.adoption import end_of, taken_over
 
-        job, over = taken_over(self._roster, self.launch.outputs, entry, lease, directory)
+        job, over = taken_over(self.roster, self.launch.outputs, entry, lease, directory)
         if over is None:
             try:
                 handle = os.pidfd_open(entry.pid)
             except ProcessLookupError:  # it has ended this moment
-                over = end_of(self._roster, entry.place, None)
+                over = end_of(self.roster, entry.place, None)
             else:
                 taken = time.clock_gettime(time.CLOCK_BOOTTIME) - entry.before
                 self._watch(handle, job, None if lease.time is None else max(0.0, lease.time - taken))
@@ -168,13 +168,14 @@ class Jobs:
         if job.is_adopted:
             from headway.live.placeholder.adoption import end_of
 
-            return ended_as(job, end_of(self._roster, job.place, handle))
-        if not self.are_short:  # its status is noted before it is waited for: until then its keeper can learn it too
-            self._roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)
+            return ended_as(job, end_of(self.roster, job.place, handle))
+        if self.typical > SHORT or self.ended < SEEN:
+            # Its status is noted before it is waited for: until then its keeper can learn it too.
+            self.roster.end(job.place, status_of(job.pid), time.time(), known=STATUS)
         signal_group(job.pid, signal.SIGKILL)  # while its leader is not reaped, the number is its own
         _, status, usage = os.wait4(job.pid, 0)
         at, cpu = time.time(), usage.ru_utime + usage.ru_stime
-        self._roster.end(job.place, status, at, usage.ru_maxrss * 1024, cpu)
+        self.roster.end(job.place, status, at, usage.ru_maxrss * 1024, cpu)
         here("reap.before-spool")
         return Ended(job, at, status, usage.ru_maxrss * 1024, cpu)
 
@@ -208,10 +209,6 @@ class Jobs:
         self.launch.outputs.settle(job.output, self._log(job.lease), keep=True)
         return Finish(job.lease.id, None, job.started, ended.at, reason=LOST)
 
-    def strike(self, place: int) -> None:
-        """The end of a job is in the spool or in the store."""
-        self._roster.strike(place)
-
     def tidy(self) -> None:
         """What can wait until no slot waits for us, but must be done before we wait ourselves."""
         self.launch.outputs.tidy()
@@ -240,14 +237,14 @@ class Jobs:
         for job in self.running.values():
             if job.lease.workflow == workflow and job.is_nested:
                 job.halted = True
-                self._roster.tell(job.place, job.told)
+                self.roster.tell(job.place, job.told)
 
     def lend(self, leases: Collection[LeaseId]) -> None:
         """Notes which jobs wait for this runner: they cannot go on without it."""
         for job in self.running.values():
             if job.is_lent != (job.lease.id in leases):
                 job.is_lent = not job.is_lent
-                self._roster.tell(job.place, job.told)
+                self.roster.tell(job.place, job.told)
 
     def halted(self) -> set[str]:
         """The marks of jobs that are to begin nothing new."""
@@ -279,14 +276,14 @@ class Jobs:
         for job in self.running.values():
             if job.lease.id == lease and not job.reason:
                 job.reason = CALLED_OFF
-                self._roster.tell(job.place, job.told)
+                self.roster.tell(job.place, job.told)
 
     def _end(self, handle: int, job: Running, reason: str) -> None:
         """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""
         if job.reason or is_over(handle):
             return
         job.reason = reason
-        self._roster.tell(job.place, job.told)
+        self.roster.tell(job.place, job.told)
         signal_group(job.pid, signal.SIGTERM)
         heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
 

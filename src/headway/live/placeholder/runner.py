@@ -24,7 +24,6 @@ from headway.live.home import Home, LostHomeError
 from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.desk import Desk
 from headway.live.placeholder.jobs import Jobs, NoRoomError
-from headway.live.placeholder.launch import LATELY
 from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
@@ -367,8 +366,6 @@ class Runner:
         if self.store.is_shared:
             self.others.hear()
         self.jobs.launch.forget_place()
-        if not answer.leases:  # the end of all may be near: it is told only if what was recorded is still there
-            self.verify(0.0)
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:
@@ -377,11 +374,11 @@ class Runner:
             self.end(answer.stops)
         self.desk.take_turns()
 
-    def verify(self, lately: float = LATELY) -> None:
-        """Sees whether our folder is where it was; `lately`: seconds for which an earlier look will do."""
+    def verify(self) -> None:
+        """Sees whether our folder is where it was."""
         if not self.lost:
             try:
-                self.home.verify(lately)
+                self.home.verify()
             except LostHomeError as error:
                 self.abandon(error)
 

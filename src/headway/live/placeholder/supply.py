@@ -77,7 +77,7 @@ class Supply:
         try:
             self._spool.add(finish)
             if place:
-                self._jobs.strike(place)
+                self._jobs.roster.strike(place)
             if self._noted:
                 self._strike()
         except OSError as error:
@@ -91,7 +91,7 @@ class Supply:
 
     def _strike(self) -> None:
         for place in self._noted:
-            self._jobs.strike(place)
+            self._jobs.roster.strike(place)
         self._noted.clear()
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
@@ -186,7 +186,7 @@ class Supply:
         if was_away:
             self.dry = False  # nothing was asked for yet
         self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
-        if idle or is_shared:
+        if is_shared or self.over or answer.over or answer.stuck:
             self._conclude(answer, idle)
         return answer
 
