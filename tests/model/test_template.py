@@ -94,6 +94,21 @@ def test_what_is_in_a_line_arrives_as_it_is(template: str, text: str) -> None:
         ('if true; then eval "$(echo {})"; fi', "after eval"),
         ("trap 'echo {}' EXIT", "after trap"),
         ("ssh host cat {}", "after ssh"),
+        ("bash -euo pipefail -c 'echo {} | cat'", "in the script of bash -c"),
+        ('bash -o pipefail -c "echo {}"', "in the script of bash -c"),
+        ('bash -oc pipefail "echo {}"', "in the script of bash -c"),
+        ('sh -o errexit -c "echo {}"', "in the script of sh -c"),
+        ('bash -O extglob -c "echo {}"', "in the script of bash -c"),
+        ('bash --rcfile /dev/null -c "echo {}"', "in the script of bash -c"),
+        ('2>/dev/null eval "echo {}"', "after eval"),
+        ("> out eval echo {}", "after eval"),
+        ("<l eval 'echo {}'", "after eval"),
+        ('f() { eval "echo {}"; }; f', "after eval"),
+        ("env -u FOO watch {}", "after watch"),
+        ("sudo -u bob ssh h {}", "after ssh"),
+        ("(( {} ))", "inside $(( ))"),
+        ("[[ {} -eq 1 ]]", "after [["),
+        ("let x={}", "after let"),
         ("echo a # {}", "in a comment"),
     ],
 )
@@ -106,6 +121,8 @@ def test_a_place_where_a_shell_would_read_the_text_is_refused_by_name(template: 
 def test_a_program_and_its_arguments_are_no_way_round() -> None:
     with pytest.raises(ModelError, match="in the script of sh -c"):
         command_of(["sh", "-c", "echo {}"])
+    with pytest.raises(ModelError, match="in the script of bash -c"):
+        command_of(["bash", "-euo", "pipefail", "-c", "echo {} | cat"])
     with pytest.raises(ModelError, match="after eval"):
         command_of(["eval", "echo {}"])
     assert command_of(["sh", "-c", 'echo "$1"', "sh", "{}"])(Line("a b", 1)) == "sh -c 'echo \"$1\"' sh 'a b'"
@@ -113,14 +130,39 @@ def test_a_program_and_its_arguments_are_no_way_round() -> None:
 
 @pytest.mark.parametrize(
     "template",
-    ["gzip -c {}", "tar -czf 'a b/{}' .", "cp . {}", "grep eval {}", "bash run.sh -c {}", "git -c a=b log {}"],
+    [
+        "gzip -c {}",
+        "tar -czf 'a b/{}' .",
+        "cp . {}",
+        "grep eval {}",
+        "bash run.sh -c {}",
+        "git -c a=b log {}",
+        "bash -o errexit run.sh -c {}",
+    ],
 )
 def test_what_only_looks_like_a_script_is_not_refused(template: str) -> None:
     assert "x y" in command_of(template)(Line("x y", 1))
 
 
 _SIGNS = ["{}", "{1}", " ", "'", '"', "`", "$(", "$((", "))", "(", ")", "${x:-", "}", "#", "\\", "\n", ";", "|", "&& "]
-_WORDS = ["case x in x)", ";; esac", "<<E", "\nE\n", "sh -c ", "eval ", "if true; then ", "fi", "x=", "{ ", "; }", "E"]
+_WORDS = [
+    "bash -o errexit -c ",
+    "2>&1 ",
+    "f() { ",
+    "env -u X ",
+    "case x in x)",
+    ";; esac",
+    "<<E",
+    "\nE\n",
+    "sh -c ",
+    "eval ",
+    "if true; then ",
+    "fi",
+    "x=",
+    "{ ",
+    "; }",
+    "E",
+]
 _COMMANDS = ["echo ", "cat"]
 
 

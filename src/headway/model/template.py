@@ -21,11 +21,12 @@ Values = Callable[[str], str]  # what a place stands for
 _SPECIAL = re.compile(r"['\"`$()#\\]|<<")
 _SHELLS = frozenset(("sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "tcsh", "yash", "zsh"))
 _TAKE_SCRIPTS = frozenset(("su", "runuser", "script", "flock"))  # with -c, after other words too
-_READERS = frozenset(("eval", "trap", "alias", "ssh", "rsh", "watch"))  # of all their arguments
+_READERS = frozenset(("eval", "trap", "alias", "ssh", "rsh", "watch", "let", "unset", "[["))  # of all their arguments
+_WRAPPERS = frozenset(
+    ("builtin", "command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout")
+)
 _BEFORE_COMMANDS = re.compile(
-    r"[A-Za-z_]\w*=.*|-.*|[\d.]+[smhd]?|!|\{|if|then|else|elif|while|until|do"
-    r"|builtin|command|env|exec|nice|nohup|setsid|stdbuf|sudo|time|timeout",
-    re.DOTALL,
+    r"[A-Za-z_]\w*=.*|-.*|[\d.]+[smhd]?|!|\{|if|then|else|elif|while|until|do|" + "|".join(sorted(_WRAPPERS)), re.DOTALL
 )
 _SCRIPT_OPTION = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*|--(?:session-)?command(?:=.*)?", re.DOTALL)
 _REFERENCES = {"": '"${%s}"', '"': "${%s}", "'": "'\"${%s}\"'"}  # by the quotes around the place
@@ -57,21 +58,44 @@ def from_line(command: str) -> Callable[[Values], str]:
 
 def _check_command(words: Sequence[str]) -> None:
     """Refuses a place in a word that another shell, or this one once more, would read as a script."""
-    first = next((at for at, word in enumerate(words) if not _BEFORE_COMMANDS.fullmatch(word)), len(words))
-    if first < len(words) and _name(words[first]) in _READERS and any(map(PLACE.search, words[first + 1 :])):
-        raise _refused(f"after {words[first]}", "which has a shell read its arguments", _AS_ARGUMENT)
-    shell, script = "", False  # whose options these are, and whether the next word is its script
+    for at in _programs(words):
+        if _name(words[at]) in _READERS and any(map(PLACE.search, words[at + 1 :])):
+            raise _refused(f"after {words[at]}", "which has a shell read its arguments", _AS_ARGUMENT)
+    shell, script = "", False  # whose options these are, and whether its script is to come
+    values = 0  # words to come that belong to its options
     for word in words:
         name = _name(word)
         option = word.startswith(("-", "+"))
-        if shell and PLACE.search(word) and ((script and not option) or word.startswith("--")):
+        if shell and PLACE.search(word) and ((script and not values and not option) or word.startswith("--")):
             raise _refused(f"in the script of {shell} -c", "which a shell reads", _AS_ARGUMENT)
         if name in _SHELLS or name in _TAKE_SCRIPTS:
-            shell, script = name, False
+            shell, script, values = name, False, 0
         elif shell and option:
             script = script or _SCRIPT_OPTION.fullmatch(word) is not None
+            values += _values(word) if shell in _SHELLS else 0
+        elif shell and values:
+            values -= 1
         elif shell and (script or shell in _SHELLS):  # a script, or a file with one: what follows are its arguments
             shell, script = "", False
+
+
+def _programs(words: Sequence[str]) -> Iterator[int]:
+    """Where the program of a command may stand. Behind an option of env or sudo it may be that option's value."""
+    behind = False  # a program that runs another
+    for at, word in enumerate(words):
+        if _BEFORE_COMMANDS.fullmatch(word):
+            behind = behind or _name(word) in _WRAPPERS
+            continue
+        yield at
+        if not (behind and at and words[at - 1].startswith("-")):
+            return
+
+
+def _values(option: str) -> int:
+    """How many words an option of a shell takes: -o and -O, also among others, and names of files."""
+    if option.startswith("--"):
+        return option in ("--rcfile", "--init-file")
+    return option.count("o") + option.count("O")
 
 
 def _name(word: str) -> str:
@@ -109,6 +133,7 @@ class _Reader:
         self.pieces: list[tuple[str, str | None]] = []  # text with None, places with the quotes around them
         self.words: list[list[str]] = [[]]  # of the command that is being read, in each bracket that is open
         self.word: list[str | None] = [None]
+        self.target: list[bool] = [False]  # the next word is a file that is written or read
         self.here: list[str] = []  # here-documents that begin with the next line
 
     def commands(self) -> Iterator[list[str]]:
@@ -119,6 +144,7 @@ class _Reader:
             yield from self._end_command()
             self.words.pop()
             self.word.pop()
+            self.target.pop()
 
     def _step(self) -> Iterator[list[str]]:
         text, at, top = self.text, self.at, self.within[-1]
@@ -166,9 +192,12 @@ class _Reader:
         elif text.startswith("<<", at) and not text.startswith("<<<", at):
             self._end_word()
             self._here_document()
+        elif text.startswith("((", at):
+            yield from self._end_command()
+            self._take(2, begin="((")
         elif character == "(":
             yield from self._end_command()
-            self._open(2 if text.startswith("((", at) else 1)
+            self._open(1)
         elif character == ")" and self.within[-1] == "(":
             yield from self._end_command()
             self._close()
@@ -178,7 +207,13 @@ class _Reader:
             if character == "\n" and self.here:
                 self._skip_here_documents()
         elif character in _ENDS_WORD:
-            self._end_word()
+            if character in "<>":
+                if (self.word[-1] or "").isdecimal():  # the number of a handle
+                    self.word[-1] = None
+                self._end_word()
+                self.target[-1] = True
+            else:
+                self._end_word()
             self._take(1)
         else:
             self._take(1, keep=character)
@@ -204,13 +239,14 @@ class _Reader:
             self.within.append(begin)
 
     def _open(self, count: int) -> None:
-        """A command inside $( ) or ( )."""
-        self.word[-1] = self.word[-1] or ""
+        """A command inside $( ), which is part of a word, or inside ( )."""
+        if self.text[self.at] == "$":
+            self.word[-1] = self.word[-1] or ""
         self._take(count)
-        for _ in range(1 if self.text[self.at - count] == "$" else count):
-            self.within.append("(")
-            self.words.append([])
-            self.word.append(None)
+        self.within.append("(")
+        self.words.append([])
+        self.word.append(None)
+        self.target.append(False)
 
     def _close(self) -> None:
         if self.within[-1] != "(":  # the last word was `case`
@@ -218,11 +254,15 @@ class _Reader:
         self._take(1, end=True)
         self.words.pop()
         self.word.pop()
+        self.target.pop()
 
     def _end_word(self) -> None:
-        word = self.word[-1]
+        word, is_target = self.word[-1], self.target[-1]
         self.word[-1] = None
-        if word is not None:
+        if word is None:
+            return
+        self.target[-1] = False
+        if not is_target:
             is_first = all(map(_BEFORE_COMMANDS.fullmatch, self.words[-1]))
             self.words[-1].append(word)
             if word == "case" and is_first and "(" in self.within:
@@ -232,6 +272,7 @@ class _Reader:
 
     def _end_command(self) -> Iterator[list[str]]:
         self._end_word()
+        self.target[-1] = False
         if self.words[-1]:
             yield self.words[-1]
             self.words[-1] = []
