@@ -292,3 +292,26 @@ def test_a_provisioner_that_calls_condor_chirp_by_its_path_is_refused_by_line(tm
     dag = Dag(tmp_path, "JOB A sh\nPROVISIONER P p.sub\n")
     dag.script("prov", "/usr/libexec/condor/condor_chirp set_job_attr ProvisionerState 2")
     assert "prov:3: the provisioner calls condor_chirp" in dag.refused()
+
+
+# --- what the run says -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["RETRY A 2 UNLESS-EXIT 3", "RETRY A 2\nABORT-DAG-ON A 3"])
+def test_a_node_that_is_not_tried_again_is_not_said_to_be(tmp_path: Path, rule: str) -> None:
+    Dag(tmp_path, f'JOB A sh\nVARS A do="exit 3"\n{rule}\n')
+    done = headway("run", "x.dag", cwd=tmp_path)
+    assert done.returncode == 3 and "failed: A (exit code 3)" in done.stderr and "tried again:" not in done.stderr
+
+
+def test_a_node_of_several_processes_runs_by_its_group_too(tmp_path: Path) -> None:
+    """The headline said one running, and the table said that it was eligible."""
+    (tmp_path / "q.sub").write_text("executable = /bin/sleep\narguments = 60\nqueue 3\n")
+    (tmp_path / "x.dag").write_text("JOB A q.sub\n")
+    assert headway("run", "x.dag", "--detach", "--slots", "3", cwd=tmp_path).returncode == 0
+    try:
+        while not (found := json.loads(headway("status", "--json", cwd=tmp_path).stdout))["workflows"][0]["running"]:
+            pass
+        assert found["groups"][0]["state"] == "running" and found["groups"][0]["counts"]["running"] == 1
+    finally:
+        headway("cancel", cwd=tmp_path)

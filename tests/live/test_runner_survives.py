@@ -7,9 +7,11 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from headway.live.home import Home
 from headway.live.placeholder.spool import Spool
 from headway.model.messages import Finish, LeaseId
 from tests.live.ledger import Site, kill, until
@@ -143,3 +145,12 @@ def test_a_clock_that_is_set_back_keeps_no_retry_waiting(tmp_path: Path) -> None
     (tmp_path / "back").touch()
     ended(process)
     assert [code for *_, code in runs(site)] == [1, 1, 0]
+
+
+def test_a_runner_that_cannot_even_say_why_is_out_of_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that is full from the beginning its log stays empty, and the client said nothing after the colon."""
+    home = Home(tmp_path / ".headway")
+    assert home.last_words() == ""
+    full = SimpleNamespace(f_bavail=3, f_frsize=4096)
+    monkeypatch.setattr(os, "statvfs", lambda path: full)
+    assert home.last_words() == "there is no room left on its disk."

@@ -39,6 +39,15 @@ def written(folder: Path, pattern: str) -> list[str]:
 # --- numbers of submissions --------------------------------------------------------------------------------------
 
 
+def test_a_node_that_failed_has_another_number_when_it_is_retried(tmp_path: Path) -> None:
+    """It had the same one, and its output overwrote the first."""
+    sub(tmp_path, "output = out.$(Cluster)", "echo $(Cluster) >> trace; exit 1")
+    dag(tmp_path, "JOB A a.sub")
+    assert [headway("run", "w.dag", *more, cwd=tmp_path).returncode for more in ([], ["--retry"])] == [3, 3]
+    numbers = (tmp_path / "trace").read_text().split()
+    assert len(set(numbers)) == 2 and {path.suffix[1:] for path in tmp_path.glob("out.*")} == set(numbers)
+
+
 def test_three_nodes_that_write_to_a_file_named_after_their_cluster_write_three_files(tmp_path: Path) -> None:
     sub(tmp_path, "output = out.$(Cluster)", "echo $(JOB) $(ClusterId)")
     run(dag(tmp_path, *(f"JOB {node} a.sub" for node in "ABC")))
@@ -194,3 +203,14 @@ def test_what_submit_files_are_warned_of_is_shown_by_run_and_in_its_json(tmp_pat
     assert "a.sub:4: request_cpus" in second
     shown = headway("run", str(path), "--fresh").stderr
     assert f"warning: {first}" in shown and f"warning: {second}" in shown
+
+
+@pytest.mark.parametrize(
+    "line", ['+SingularityImage = "docker://debian"', "+WantDocker = true", 'MY.DockerImage = "a"', "+JobUniverse = 9"]
+)
+def test_an_image_or_universe_named_by_an_attribute_is_refused_by_line(tmp_path: Path, line: str) -> None:
+    """It ran on the host in silence, and was done."""
+    sub(tmp_path, line, "touch ran")
+    done = headway("run", str(dag(tmp_path, "JOB A a.sub")), cwd=tmp_path)
+    assert done.returncode == 2 and "a.sub:4: " in done.stderr and "is not run here" in done.stderr
+    assert not (tmp_path / "ran").exists()

@@ -16,6 +16,7 @@ def retry(rows: Rows, failed: Iterable[Row]) -> Changes:
             row.call_back()
         else:
             row.ready()
+        row.arrival = rows.next_arrival(row.workflow)
         _begin(rows, row, changes)
     return changes
 

@@ -41,6 +41,8 @@ class AtHand:
     begun: frozenset[LeaseId] | None = None  # all that run, where that is known
 
     def __contains__(self, lease: object) -> bool:
+        if lease is None:  # of a node that is in the hands of its processes
+            return False
         return lease in self.ahead or (self.begun is not None and lease not in self.begun)
 
     def count(self, leases: Iterable[LeaseId]) -> int:

@@ -24,6 +24,7 @@ FOLDER = ".headway"
 SHARES = {"private": 0, "group": 0o050, "all": 0o055}  # what others may do with the folder: read it, never write
 _Identity = tuple[int, int]  # device and number of a file
 _ELSEWHERE = "Choose another place with --store FOLDER."
+_SCANT = 1 << 18  # bytes; a runner needs as much to begin
 _TALK = 1 << 16  # bytes of what runners said that are worth keeping
 
 
@@ -161,8 +162,18 @@ class Home:
         try:
             lines = self._text_of(self.talk.name).splitlines()
         except OSError:
-            return ""
-        return lines[-1] if lines else ""
+            lines = []
+        if lines:
+            return lines[-1]
+        return "there is no room left on its disk." if self._is_full() else ""
+
+    def _is_full(self) -> bool:
+        """Whether nothing can be written here, not even why."""
+        try:
+            found = os.statvfs(self._text)
+        except OSError:
+            return False
+        return found.f_bavail * found.f_frsize < _SCANT
 
     def _text_of(self, name: str) -> str:
         with os.fdopen(read_in(self.folder, name), errors="replace") as stream:

@@ -49,6 +49,11 @@ class Lease:
     named: tuple[tuple[str, int], ...] = ()  # resources it takes, by name
     step: int = 0  # model.states.Step
     kind: int = 0  # model.states.Kind
+    settling: tuple[int, ...] = ()  # exit codes after which it is not tried again, though it could be
+
+    def is_final(self, exit_code: int | None) -> bool:
+        """Whether the job has failed if this attempt fails so."""
+        return bool(self.final) or (self.final is False and exit_code in self.settling)
 
 
 @mutable

@@ -22,6 +22,14 @@ SHELL = ["/bin/sh", "-c"]
 
 _PLAIN_UNIVERSES = {"", "vanilla", "5", "local", "12", "scheduler", "7"}
 _IMAGES = ("container_image", "docker_image")
+_IMAGE_ATTRIBUTES = (
+    "singularityimage",
+    "apptainerimage",
+    "containerimage",
+    "dockerimage",
+    "wantdocker",
+    "wantcontainer",
+)
 _FALSE = ("false", "f", "no", "0", "undefined")
 _NEVER_EVALUATED = ("on_exit_hold", "periodic_hold", "periodic_remove", "on_exit_remove")
 DISK = "request_disk"  # the attribute of a job that is to be run: bytes
@@ -119,9 +127,14 @@ class _Reading:
         if universe not in _PLAIN_UNIVERSES:
             what = f"universe {shown(universe)} is not run here: the command would run on this computer as it is."
             raise self.wrong(ModelError(what, "Use the vanilla universe, or submit it to HTCondor."))
-        for name in _IMAGES:
-            if self.first(name) is not None:
-                what = f"{name} is not run here: the command would run on this computer, outside of the image."
+        number = (self.first("my.jobuniverse") or "").strip()
+        if number not in _PLAIN_UNIVERSES:
+            what = f"JobUniverse = {shown(number)} is not run here: the command would run on this computer as it is."
+            raise self.wrong(ModelError(what, "Use the vanilla universe, or submit it to HTCondor."))
+        for name in (*_IMAGES, *(f"my.{attribute}" for attribute in _IMAGE_ATTRIBUTES)):
+            if (self.first(name) or "false").lower() not in _FALSE:
+                said = self.at.name if self.at is not None else name
+                what = f"{said} is not run here: the command would run on this computer, outside of the image."
                 raise self.wrong(ModelError(what, "Take it out, or submit it to HTCondor."))
         if (self.first("hold") or "false").lower() not in _FALSE:
             what = "hold would keep the job from ever starting: nothing here releases it."

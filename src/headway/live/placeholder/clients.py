@@ -149,13 +149,13 @@ class Client:
             {
                 "job": lease.name,
                 "attempt": lease.attempt,
-                "final": lease.final,
+                "final": lease.is_final(finish.exit_code),
                 "exit_code": finish.exit_code,
                 "reason": finish.reason,
                 "log": home.log(lease.workflow, lease.job, lease.attempt),
             }
         )
-        if self.fail_fast and lease.final:
+        if self.fail_fast and lease.is_final(finish.exit_code):
             self.wants_more = False
 
     def credit(self, done: int) -> None:

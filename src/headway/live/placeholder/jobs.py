@@ -191,7 +191,7 @@ class Jobs:
         if job.reason:
             code = _MEANT.get(job.reason, code or -signal.SIGTERM)
         if code != 0 and job.before is not None and job.reason != TAKEN:
-            again = code is not None and not job.lease.final
+            again = code is not None and not job.lease.is_final(code)
             if not again or job.lease.kind == Kind.JOB:  # a node's POST script may yet say that all is well
                 remove_halves(job.before, again)
         self.launch.outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)

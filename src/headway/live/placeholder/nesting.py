@@ -48,10 +48,14 @@ class Nesting:
                 client.wants_more = False
                 self.halt(client.workflow)
 
-    def fail_fast(self, lease: Lease) -> None:
+    def fail_fast(self, lease: Lease, exit_code: int) -> None:
         """A job has failed: if nothing new is to begin after that, nothing begins in workflows inside either."""
         there = [client for client in self._desk.clients.values() if client.workflow == lease.workflow]
-        if lease.final and any(one.fail_fast for one in there) and not any(one.wants_more for one in there):
+        if (
+            lease.is_final(exit_code)
+            and any(one.fail_fast for one in there)
+            and not any(one.wants_more for one in there)
+        ):
             self.halt(lease.workflow)
 
     def stop(self, workflow: WorkflowId) -> None:

@@ -23,7 +23,7 @@ def remove_target(store: Working, finish: Finish, lease: Lease, files: Iterable[
     target, _, number = lease.name.rpartition("#")
     if not target or not number.isdecimal() or finish.reason == TAKEN:
         return
-    if finish.exit_code is not None and not lease.final:
+    if finish.exit_code is not None and not lease.is_final(finish.exit_code):
         return
     with contextlib.suppress(HeadwayError):  # no store: the next run knows that the recipe was not done
         began = store.began(lease.workflow, JobId(lease.job - int(number) + 1), target)

@@ -307,7 +307,7 @@ class Runner:
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
-            self.nesting.fail_fast(lease)
+            self.nesting.fail_fast(lease, finish.exit_code)
             self.reckon()
 
     def fill(self) -> None:

@@ -26,8 +26,12 @@ def resume(store: Claims, workflow: WorkflowId) -> None:
 def retry_failed(store: Claims, workflow: WorkflowId) -> int:
     """Failed jobs become eligible again; how many."""
     board = _board(store, workflow, "failed")
+    if not board.rows:
+        return 0
+    ((board.arrivals,),) = store._run("arrivals", workflow=workflow)
     changes = again.retry(board, board.rows.values())
     _save(store, changes)
+    store._run("keep_arrivals", workflow=workflow, arrivals=board.arrivals)
     store._news(workflow)
     return len(changes.rows)
 

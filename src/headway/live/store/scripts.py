@@ -27,6 +27,8 @@ def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) ->
     script = script_of(own)
     if taken.kind == Kind.PART or _is_undecided(own):
         taken.final = None
+    ends = (own.rules.unless_exit, own.rules.abort_on and own.rules.abort_on[0])
+    taken.settling = tuple(code for code in ends if code is not None)
     status = _Status(store, workflow)
     if script is None:
         spec = Spec.read(taken.spec)

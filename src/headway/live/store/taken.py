@@ -28,6 +28,7 @@ class TakenJob:
     kind: int = 0
     step: int = 0
     named: tuple[tuple[str, int], ...] = ()
+    settling: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, found: Sequence[Any], cores: int, named: tuple[tuple[str, int], ...] = ()) -> TakenJob:
@@ -50,4 +51,5 @@ class TakenJob:
             self.named,
             self.step,
             self.kind,
+            self.settling,
         )
