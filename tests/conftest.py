@@ -35,7 +35,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 leftovers.mark()
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Under nohup, or in the background of a script. Whom tests start would ignore SIGINT too, and a test that sends one
+for _signal in (signal.SIGINT, signal.SIGHUP):
+    # Under nohup, or in the background of a script. Whom tests start would ignore it too, and a test that sends one
     # would wait for ever. A handler is not inherited; this one goes on ignoring the signal here.
-    signal.signal(signal.SIGINT, lambda number, frame: None)
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, lambda number, frame: None)
