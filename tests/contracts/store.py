@@ -194,9 +194,11 @@ class StoreContract(PastContract):
         crew.run("a", exit_code=1)
         assert crew.states() == "a:f b:e c:w"
         crew.store.retry_failed(crew.workflow)
-        crew.run("a")
-        assert crew.states() == "a:d b:e c:w"
-        crew.run("b", "c")
+        assert crew.take(2) == ["b", "a"]  # what is tried again comes after what has waited for longer
+        crew.end("a")
+        assert crew.states() == "a:d b:r c:w"
+        crew.end("b")
+        crew.run("c")
 
     # --- fencing ---------------------------------------------------------------------------------------------------
 
