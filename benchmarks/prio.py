@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from headway.experiments import paper_dags
-from headway.live.read import no_collection
+from headway.live.reading.read import no_collection
 from headway.model.dag import Dag
 from headway.policies.what_next.prio.plan import Plan
 

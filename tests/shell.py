@@ -18,7 +18,7 @@ def headway(
     *words: str, cwd: Path | None = None, program: str = "headway", ordinary: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command of this checkout, if need be as if by an ordinary user; what it prints, and its exit code."""
-    module = "headway" if program == "headway" else f"headway.cli.{program}"
+    module = "headway" if program == "headway" else f"headway.cli.commands.{program}"
     return subprocess.run(
         [*(ORDINARY if ordinary else ()), sys.executable, "-m", module, *words],
         cwd=cwd,

@@ -123,7 +123,7 @@ def test_every_exception_is_one() -> None:
 
 def command(name: str) -> click.Command:
     module, _, part = COMMANDS[name][0].partition(":")
-    found: click.Command = getattr(import_module(module), part or "command")
+    found: click.Command = getattr(import_module(f"headway.cli.commands.{module}"), part or "command")
     return found
 
 

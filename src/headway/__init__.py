@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from headway.live.read import read as read
-    from headway.live.read import write as write
+    from headway.live.reading.read import read as read
+    from headway.live.reading.read import write as write
     from headway.model.dag import Dag as Dag
     from headway.model.errors import HeadwayError as HeadwayError
     from headway.model.flatten import flatten as flatten
@@ -29,8 +29,8 @@ _HOME = {
     "Resources": "headway.model.job",
     "Workflow": "headway.model.workflow",
     "flatten": "headway.model.flatten",
-    "read": "headway.live.read",
-    "write": "headway.live.read",
+    "read": "headway.live.reading.read",
+    "write": "headway.live.reading.read",
 }
 __all__ = ["Dag", "Group", "HeadwayError", "Job", "Resources", "Workflow", "flatten", "read", "write"]
 

@@ -86,7 +86,7 @@ def test_a_script_that_is_run_and_one_that_is_written_know_arrays(tmp_path: Path
     path = script(tmp_path, 'for g in a b; do mqsub -l $g -array parts -c "echo $g {}"; done\n')
     assert answer("show", str(path))["jobs"] == 4
     subprocess.run(
-        [sys.executable, "-m", "headway.cli.mqsub", "-l", "A", "-array", "parts", "-c", "echo {}"],
+        [sys.executable, "-m", "headway.cli.commands.mqsub", "-l", "A", "-array", "parts", "-c", "echo {}"],
         env={"HEADWAY_SUBMISSIONS": str(tmp_path / "w.mq"), "PATH": "/usr/bin:/bin"},
         check=True,
         capture_output=True,

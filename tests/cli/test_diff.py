@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.diff import unified
+from headway.cli.display.diff import unified
 
 LONG = b"".join(b"line %d\n" % number for number in range(5000))
 

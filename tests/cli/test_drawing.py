@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.cli.drawing import drawing
+from headway.cli.display.drawing import drawing
 from headway.model.dag import Dag
 from tests.shell import headway
 

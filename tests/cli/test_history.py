@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from headway.cli.chart import chart
-from headway.cli.gantt import draw, picture
+from headway.cli.display.chart import chart
+from headway.cli.display.gantt import draw, picture
 from headway.live.store.records import Attempt, Member, Web
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId

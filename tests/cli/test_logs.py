@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.live.store import opened
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag

@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def typed(folder: Path, *numbers: object) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "headway.cli.mqdump"],
+        [sys.executable, "-m", "headway.cli.commands.mqdump"],
         cwd=folder,
         input="".join(f"{number}\n" for number in numbers),
         capture_output=True,

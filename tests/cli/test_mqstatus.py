@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.mqstatus import say
+from headway.cli.commands.mqstatus import say
 from headway.live.store.sqlite import SqliteStore
 from headway.model.errors import NotFoundError, UsageError
 from headway.model.states import Kind
@@ -101,7 +101,11 @@ def test_errors_are_sentences_with_exit_codes(tmp_path: Path) -> None:
     env = {**os.environ, "HEADWAY_STORE": str(tmp_path), "HEADWAY_LEASE": "x.1"}
     (tmp_path / "store.db").write_text("no store at all")
     done = subprocess.run(
-        [sys.executable, "-m", "headway.cli.mqstatus", "x"], env=env, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "headway.cli.commands.mqstatus", "x"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1 and done.stderr.startswith("mqstatus: ") and "Traceback" not in done.stderr
     assert headway("--help", program="mqstatus").stdout.startswith("Usage: mqstatus")
@@ -109,7 +113,7 @@ def test_errors_are_sentences_with_exit_codes(tmp_path: Path) -> None:
 
 def test_it_imports_little(crew: Crew) -> None:
     code = (
-        "import os, sys\nfrom headway.cli.mqstatus import main\n"
+        "import os, sys\nfrom headway.cli.commands.mqstatus import main\n"
         "dear = {'click', 'dataclasses', 'inspect', 'socket', 'headway.live.store.sqlite'}\n"
         "end = os._exit\n"
         "def told(code):\n    print(sorted(dear & set(sys.modules)), flush=True)\n    end(code)\n"
@@ -121,7 +125,7 @@ def test_it_imports_little(crew: Crew) -> None:
 
 
 def test_a_job_speaks_through_its_runner_and_needs_no_way_to_the_store(tmp_path: Path) -> None:
-    speak = f"HEADWAY_STORE=/no/such/place {sys.executable} -m headway.cli.mqstatus half done"
+    speak = f"HEADWAY_STORE=/no/such/place {sys.executable} -m headway.cli.commands.mqstatus half done"
     (tmp_path / "w.sh").write_text(f"mqsub -l A -c '{speak} && {sys.executable} -m headway status --json > status'\n")
     done = headway("run", str(tmp_path / "w.sh"))
     assert done.returncode == 0, done.stderr
@@ -133,7 +137,9 @@ def test_a_word_for_another_store_is_not_kept_by_the_runner_of_this_one(tmp_path
     speak = f"HEADWAY_STORE={there['HEADWAY_STORE']} HEADWAY_LEASE={there['HEADWAY_LEASE']}"
     folder = tmp_path / "other"
     folder.mkdir()
-    (folder / "w.sh").write_text(f"mqsub -l A -c '{speak} {sys.executable} -m headway.cli.mqstatus from afar'\n")
+    (folder / "w.sh").write_text(
+        f"mqsub -l A -c '{speak} {sys.executable} -m headway.cli.commands.mqstatus from afar'\n"
+    )
     done = headway("run", str(folder / "w.sh"))
     assert done.returncode == 0, done.stderr
     assert "from afar" in said(crew)

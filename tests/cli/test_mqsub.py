@@ -18,7 +18,7 @@ def mqsub(*words: str, file: Path | None = None) -> subprocess.CompletedProcess[
     if file is not None:
         environment["HEADWAY_SUBMISSIONS"] = str(file)
     return subprocess.run(
-        [sys.executable, "-m", "headway.cli.mqsub", *words],
+        [sys.executable, "-m", "headway.cli.commands.mqsub", *words],
         env=environment,
         capture_output=True,
         text=True,
@@ -105,7 +105,9 @@ def test_calls_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
 
 
 def test_it_starts_without_the_command_line_framework() -> None:
-    code = "import sys, headway.cli.mqsub; sys.exit(bool({'click', 'numpy', 'subprocess'} & sys.modules.keys()))"
+    code = (
+        "import sys, headway.cli.commands.mqsub; sys.exit(bool({'click', 'numpy', 'subprocess'} & sys.modules.keys()))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

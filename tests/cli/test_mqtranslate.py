@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from headway.live.read import read
+from headway.live.reading.read import read
 from headway.model.flatten import flatten
 from tests.shell import headway
 

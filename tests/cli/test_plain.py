@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.cli.plain import plain
-from headway.cli.run import command
-from headway.cli.running import Options
+from headway.cli.commands.run import command
+from headway.cli.commands.running import Options
+from headway.cli.fast_path import plain
 
 
 @pytest.fixture(autouse=True, scope="module")

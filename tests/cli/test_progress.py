@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from headway.cli.progress import Display
-from headway.live.choice import Tally
-from headway.live.run import Bounds
-from headway.live.session import Outcome
+from headway.cli.display.progress import Display
+from headway.live.client.watch import Bounds
+from headway.live.runs.selection import Tally
+from headway.live.runs.session import Outcome
 
 
 def last_words(

@@ -72,7 +72,7 @@ def test_whoever_may_only_look_sees_the_same_as_everybody(tmp_path: Path, home: 
     lock(home)
     assert looks(tmp_path) == before and "hello" in before["logs"]
     assert {path.name: path.stat().st_mtime_ns for path in home.iterdir()} == files
-    stat = ordinary(cwd=tmp_path, module="headway.cli.mqstat")
+    stat = ordinary(cwd=tmp_path, module="headway.cli.commands.mqstat")
     assert stat.returncode == 0, stat.stderr
 
 
@@ -84,7 +84,7 @@ def test_whoever_wants_to_change_it_is_told(tmp_path: Path, home: Path) -> None:
         done = ordinary(*words, cwd=tmp_path)
         assert done.returncode == 1 and "cannot be written" in done.stderr, (words, done.stderr)
         assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
-    dump = ordinary(cwd=tmp_path, said="4\n0\n11\n", module="headway.cli.mqdump")
+    dump = ordinary(cwd=tmp_path, said="4\n0\n11\n", module="headway.cli.commands.mqdump")
     assert dump.returncode == 0 and "only looked at" in dump.stdout
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.live.store.sqlite import SqliteStore
 from tests.cli.test_logs import WAIT, under_way
 from tests.live.ledger import Site, is_alive, kill, until

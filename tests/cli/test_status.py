@@ -19,7 +19,7 @@ from tests.live.ledger import runner_of, until
 from tests.shell import answer, headway
 
 HOLD = "while ! test -e go; do sleep 0.01; done"
-SAY = f"{sys.executable} -m headway.cli.mqstatus"
+SAY = f"{sys.executable} -m headway.cli.commands.mqstatus"
 STAGES = f"""\
 mqsub -l one/A -c true
 mqsub -l one/B -c true

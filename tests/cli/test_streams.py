@@ -195,7 +195,7 @@ def test_help_that_nobody_can_take_is_no_traceback(program: str) -> None:
     os.close(ours)
     for out, code, said in ((theirs, 141, ""), (os.open("/dev/full", os.O_WRONLY), 1, "No space left on device")):
         done = subprocess.run(
-            [sys.executable, "-m", f"headway.cli.{program}", "--help"],
+            [sys.executable, "-m", f"headway.cli.commands.{program}", "--help"],
             stdout=out, stderr=subprocess.PIPE, text=True, env=environment, check=False,
         )  # fmt: skip
         os.close(out)

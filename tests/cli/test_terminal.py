@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.cli.terminal import harmless, one_line
+from headway.cli.display.terminal import harmless, one_line
 from tests.shell import headway
 
 # A colour, the title of a window, the one-byte form of ESC [, the direction of text, other ends of lines.

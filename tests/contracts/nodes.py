@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from headway.engine.intake import Outside
 from headway.engine.ready import Room
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from headway.engine.ready import Room
-from headway.live.spec import Spec
 from headway.live.store import opened
+from headway.live.store.spec import Spec
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError

@@ -74,9 +74,9 @@ def test_the_password_of_the_client_reaches_the_runner_and_no_job(tmp_path: Path
 def test_commands_of_headway_inside_a_job_ask_the_runner(tmp_path: Path, url: str) -> None:
     (tmp_path / "w.sh").write_text(
         "mqsub -l A -c '"
-        "$PYTHON -m headway.cli.mqstatus half done && "
+        "$PYTHON -m headway.cli.commands.mqstatus half done && "
         "$PYTHON -m headway status --json > status && "
-        "$PYTHON -m headway.cli.mqstat > mqstat'\n"
+        "$PYTHON -m headway.cli.commands.mqstat > mqstat'\n"
     )
     run(tmp_path, url)
     (running,) = json.loads((tmp_path / "status").read_text())["running"]
@@ -97,7 +97,7 @@ def test_a_file_of_passwords_does(tmp_path: Path, url: str) -> None:
     port = url.rpartition(":")[2].partition("/")[0]
     (tmp_path / ".pgpass").write_text(f"127.0.0.1:{port}:*:postgres:{SECRET}\n")
     (tmp_path / ".pgpass").chmod(0o600)
-    (tmp_path / "w.sh").write_text("mqsub -l A -c '$PYTHON -m headway.cli.mqstatus hello'\n")
+    (tmp_path / "w.sh").write_text("mqsub -l A -c '$PYTHON -m headway.cli.commands.mqstatus hello'\n")
     assert run(tmp_path, url, secret=None)["done"] == 1
 
 

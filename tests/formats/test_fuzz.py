@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headway.cli.report import report, text
+from headway.cli.display.report import report, text
 from headway.formats.registry import FORMATS
 from headway.formats.submit import resolved
 from headway.model.errors import HeadwayError, InputError, ModelError

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from headway.formats.registry import FORMATS
 from headway.formats.submit import resolved
-from headway.live.files import Files
-from headway.live.read import render
+from headway.live.reading.files import Files
+from headway.live.reading.read import render
 from headway.model.flatten import flatten
 from headway.model.workflow import Group, Workflow
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from headway.formats.dagman.instrument import instrumented
-from headway.live.files import Files
-from headway.live.rewrite import replace_all
+from headway.live.reading.files import Files
+from headway.live.reading.rewrite import replace_all
 from headway.model.dag import Dag
 from tests.infra.htcondor import Pool, pool
 from tests.papers.test_prio_section_3_2 import IV

@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from headway.live.asking import asked
-from headway.live.home import Home, server_folder
+from headway.live.client.asking import asked
+from headway.live.home.folder import Home, server_folder
 from headway.live.store import opened
 from headway.model.states import State
 from tests.live.ledger import Site, kill, runner_of, until

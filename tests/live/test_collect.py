@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headway import read
-from headway.live.collect import collect
+from headway.live.reading.collect import collect
 from headway.model.errors import InputError
 from tests.shell import headway
 
@@ -76,7 +76,9 @@ def test_calls_in_the_background_are_waited_for(tmp_path: Path) -> None:
 
 
 def test_the_real_mqsub_called_by_its_path_is_noted(tmp_path: Path) -> None:
-    path = script(tmp_path, f"x=1\n{sys.executable} -m headway.cli.mqsub -l A -c 'a b'\nmqsub -deps A -l B -c b\n")
+    path = script(
+        tmp_path, f"x=1\n{sys.executable} -m headway.cli.commands.mqsub -l A -c 'a b'\nmqsub -deps A -l B -c b\n"
+    )
     assert [group.jobs[0].command for group in read(path).groups] == ["a b", "b"]
 
 
@@ -162,7 +164,7 @@ def test_env_with_s_names_the_shell_too(tmp_path: Path) -> None:
 def test_what_a_script_leaves_in_the_background_is_neither_waited_for_nor_left_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headway.live.child.PATIENCE", 0.1)
+    monkeypatch.setattr("headway.live.reading.child.PATIENCE", 0.1)
     path = script(tmp_path, "tail -f /dev/null &\necho $! >pid\nmqsub -l A -c a\n")
     assert len(read(path).groups) == 1
     assert not is_running((tmp_path / "pid").read_text())

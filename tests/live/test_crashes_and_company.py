@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.live.placeholder.spool import Spool
 from headway.live.store.sqlite import SqliteStore
 from headway.model.messages import Finish, LeaseId, WorkflowId

@@ -212,7 +212,7 @@ def test_a_provisioner_runs_before_the_rest(tmp_path: Path) -> None:
 
 
 def test_a_provisioner_that_says_it_is_ready_runs_beside_the_rest(tmp_path: Path) -> None:
-    act = f"{sys.executable} -m headway.cli.mqstatus ready; until test -e over; do sleep 0.02; done"
+    act = f"{sys.executable} -m headway.cli.commands.mqstatus ready; until test -e over; do sleep 0.02; done"
     dag = Dag(tmp_path, f'JOB A sh\nVARS A do="touch over"\nPROVISIONER P sh\nVARS P do="{act}"\n')
     assert dag.run()["failed"] == 0 and dag.ledger == ["P", "A"]
 

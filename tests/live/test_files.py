@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.files import Files
-from headway.live.read import read
+from headway.live.reading.files import Files
+from headway.live.reading.read import read
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from headway.live.placeholder.halves import keep_later, looks, remove_halves
-from headway.live.spec import Spec
+from headway.live.placeholder.partial_outputs import keep_later, looks, remove_halves
+from headway.live.store.spec import Spec
 from tests.cli.test_run import run, script
 from tests.live.ledger import kill, runner_of, until
 

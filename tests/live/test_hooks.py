@@ -10,7 +10,7 @@ from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
 
-from headway.live.hooks import End, notified
+from headway.live.runs.hooks import End, notified
 from tests.cli.test_run import script
 from tests.shell import headway
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.read import read
+from headway.live.reading.read import read
 from headway.model.errors import InputError, UsageError
 from tests.shell import headway
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from headway.formats.makefile.database import database
-from headway.live import make as module
-from headway.live.make import make
+from headway.live.reading import make as module
+from headway.live.reading.make import make
 from headway.model.errors import HeadwayError, InputError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from tests.live.ledger import kill, until
 from tests.live.test_crashes_and_company import HOLD, ended, runs, site_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headway.engine.intake import Outside
-from headway.live.past import chosen_run, measured, run_times, with_history
+from headway.live.runs.expected_times import chosen_run, measured, run_times, with_history
 from headway.live.store import opened
 from headway.live.store.protocol import Store
 from headway.live.store.submission import Submission

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.rewrite import replace_all
+from headway.live.reading.rewrite import replace_all
 from headway.model.errors import HeadwayError
 
 

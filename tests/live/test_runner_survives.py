@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.live.placeholder.spool import Spool
 from headway.model.messages import Finish, LeaseId
 from tests.live.ledger import Site, kill, until

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home import Home, server_folder
+from headway.live.home.folder import Home, server_folder
 from headway.model.errors import HeadwayError
 from tests.live.ledger import until
 from tests.shell import headway
@@ -208,7 +208,7 @@ def test_mqsub_does_not_write_where_another_user_has_put_a_link(shared: Path) ->
     before = mine.read_text()
     done_by_nobody("ln -s w.sh jobs.mq", shared)
     done = subprocess.run(
-        [sys.executable, "-m", "headway.cli.mqsub", "-l", "B", "-c", "true"],
+        [sys.executable, "-m", "headway.cli.commands.mqsub", "-l", "B", "-c", "true"],
         env={**os.environ, "HEADWAY_SUBMISSIONS": str(shared / "jobs.mq")},
         capture_output=True,
         text=True,
@@ -294,7 +294,7 @@ def test_the_private_folder_of_a_run_on_a_server_is_no_hindrance_to_others(tmp_p
     (tmp_path / ".headway").chmod(0o700)
     script = (
         "import sys; from pathlib import Path\n"
-        "from headway.live.home import Home; from headway.live.where import server_home\n"
+        "from headway.live.home.folder import Home; from headway.live.home.store_location import server_home\n"
         "assert server_home(sys.argv[1], sys.argv[2]) is None\n"
         "assert Home(Path(sys.argv[3]), to_look=True).connect() is None\n"
     )

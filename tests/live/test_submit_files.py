@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.writers import shared_outputs
+from headway.live.runs.writers import shared_outputs
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Setting

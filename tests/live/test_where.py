@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from headway.live.home.store_location import STORE, found_store
 from headway.live.store import opened
-from headway.live.where import STORE, found_store
 from headway.model.errors import HeadwayError, NotFoundError
 
 

@@ -97,6 +97,8 @@ def test_a_record_can_be_taken_apart_by_a_match() -> None:
 
 
 def test_what_a_run_waits_for_is_made_without_dataclasses() -> None:
-    asked = "import sys, headway.live.session, headway.live.placeholder.runner; print('dataclasses' in sys.modules)"
+    asked = (
+        "import sys, headway.live.runs.session, headway.live.placeholder.runner; print('dataclasses' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

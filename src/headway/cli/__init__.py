@@ -28,12 +28,12 @@ def main(words: list[str] | None = None) -> NoReturn:
 
 def _run(words: list[str]) -> None:
     """Runs a workflow at once, if the words are plain; everything else, and what is wrong with them, is click's."""
-    from headway.cli.plain import plain
+    from headway.cli.fast_path import plain
 
     options = plain(words)
     if options is not None:
-        from headway.cli.ending import end_with
-        from headway.cli.running import run
+        from headway.cli.commands.running import run
+        from headway.cli.exits import end_with
 
         end_with(lambda: run(options))
 

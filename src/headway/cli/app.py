@@ -8,32 +8,36 @@ from typing import NoReturn
 import click
 
 from headway import __version__
-from headway.cli.ending import end_with
+from headway.cli.exits import end_with
 
-# Name: module (and which of its commands) and help line. Help is here so that `headway --help` imports no command.
+# Name: module in headway.cli.commands (and which of its commands), and help line.
+# Help is here so that `headway --help` imports no command.
 COMMANDS = {
-    "show": ("headway.cli.show", "What a workflow looks like: jobs, arcs, levels, critical path."),
-    "run": ("headway.cli.run", "Run a workflow to its end, here."),
-    "attach": ("headway.cli.attach:attach", "Watch a workflow that is being run."),
-    "cancel": ("headway.cli.attach:cancel", "Stop a workflow that is being run."),
-    "runs": ("headway.cli.runs", "The workflows of a store, and how far they are."),
-    "history": ("headway.cli.history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
-    "logs": ("headway.cli.logs", "What jobs have printed; as it comes with -f."),
-    "clean": ("headway.cli.clean", "Remove finished workflows and their logs from a store."),
-    "status": ("headway.cli.status", "How far it is: groups, counts, running jobs."),
-    "explain": ("headway.cli.explain", "Why a job is not running."),
-    "enable": ("headway.cli.steer:enable", "Let groups be started again."),
-    "disable": ("headway.cli.steer:disable", "Start nothing of some groups."),
-    "stop": ("headway.cli.steer:stop", "Disable groups, and end what runs of them."),
-    "done": ("headway.cli.steer:done", "Call groups done without running them."),
-    "redo": ("headway.cli.steer:redo", "Do groups anew, and all that depends on them."),
-    "order": ("headway.cli.order", "What runs next: the order of the jobs, and how many are eligible at every step."),
-    "prio": ("headway.cli.prio", "Write priorities into a DAGMan file, for HTCondor."),
-    "convert": ("headway.cli.convert", "Write a workflow in another format."),
-    "simulate": ("headway.cli.simulate", "What would happen, before anything does."),
-    "reproduce": ("headway.cli.reproduce", "A paper's evaluation, done again."),
-    "formats": ("headway.cli.formats", "The formats Headway reads and writes."),
-    "completion": ("headway.cli.completion", "A completion script for bash, zsh or fish."),
+    "show": ("show", "What a workflow looks like: jobs, arcs, levels, critical path."),
+    "run": ("run", "Run a workflow to its end, here."),
+    "attach": ("attach:attach", "Watch a workflow that is being run."),
+    "cancel": ("attach:cancel", "Stop a workflow that is being run."),
+    "runs": ("runs", "The workflows of a store, and how far they are."),
+    "history": ("history", "Every attempt at a workflow's jobs; a Gantt chart with --gantt."),
+    "logs": ("logs", "What jobs have printed; as it comes with -f."),
+    "clean": ("clean", "Remove finished workflows and their logs from a store."),
+    "status": ("status", "How far it is: groups, counts, running jobs."),
+    "explain": ("explain", "Why a job is not running."),
+    "enable": ("steer:enable", "Let groups be started again."),
+    "disable": ("steer:disable", "Start nothing of some groups."),
+    "stop": ("steer:stop", "Disable groups, and end what runs of them."),
+    "done": ("steer:done", "Call groups done without running them."),
+    "redo": ("steer:redo", "Do groups anew, and all that depends on them."),
+    "order": (
+        "order",
+        "What runs next: the order of the jobs, and how many are eligible at every step.",
+    ),
+    "prio": ("prio", "Write priorities into a DAGMan file, for HTCondor."),
+    "convert": ("convert", "Write a workflow in another format."),
+    "simulate": ("simulate", "What would happen, before anything does."),
+    "reproduce": ("reproduce", "A paper's evaluation, done again."),
+    "formats": ("formats", "The formats Headway reads and writes."),
+    "completion": ("completion", "A completion script for bash, zsh or fish."),
 }
 
 
@@ -47,7 +51,7 @@ class _Lazy(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name or "command")
+        command: click.Command = getattr(import_module(f"headway.cli.commands.{module}"), name or "command")
         return command
 
     def resolve_command(

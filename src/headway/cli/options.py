@@ -63,3 +63,15 @@ def store_option(function: Command) -> Command:
 def run_options(function: Command) -> Command:
     """`[--store PLACE] [--workflow N|FILE|NAME]`."""
     return store_option(click.option("--workflow", metavar=WHICH, help=WHICH_HELP)(function))
+
+
+def store_options(function: Command) -> Command:
+    """`--store PLACE --workflow N|FILE|NAME --json`."""
+    function = click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md).")(function)
+    function = click.option("--workflow", "wanted", metavar=WHICH, help=WHICH_HELP)(function)
+    return click.option(
+        "--store",
+        "place",
+        metavar="FOLDER|URL",
+        help="Where the store is; without it $HEADWAY_STORE, or the nearest .headway here or above.",
+    )(function)

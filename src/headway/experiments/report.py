@@ -83,7 +83,7 @@ class Report:
 
     def write(self, folder: Path, name: str = "report") -> None:
         """report.md and report.json, or files of another name, each whole or not at all."""
-        from headway.live.read import write_whole
+        from headway.live.reading.read import write_whole
 
         text = "\n\n".join(
             [f"# {self.title}", f"Made by `{self.made_by}`. {self._sum()}", *self._plainly(), *self.parts]

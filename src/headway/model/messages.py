@@ -42,7 +42,7 @@ class Lease:
     name: str
     attempt: int  # 1 for the first
     cores: int
-    spec: str  # what to run, as the store keeps it (live.spec)
+    spec: str  # what to run, as the store keeps it (live.store.spec)
     time: Seconds | None = None  # its limit
     final: bool | None = True  # if it fails, the job has failed; None: that is not for this attempt to decide
     memory: int = 0  # bytes it wants

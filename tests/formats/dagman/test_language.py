@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headway.cli.report import report
+from headway.cli.display.report import report
 from headway.formats.registry import FORMATS
 from headway.model.errors import HeadwayError, InputError
 from headway.model.flatten import flatten

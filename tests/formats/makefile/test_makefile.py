@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from headway.formats import flat, makefile
 from headway.formats.makefile.writer import decoded, encoded, render_calls
-from headway.live.files import Files
+from headway.live.reading.files import Files
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError
 from headway.model.flatten import flatten

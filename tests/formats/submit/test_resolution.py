@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headway.formats.submit import parse, parse_description, processes, resolved
-from headway.live.files import Files
+from headway.live.reading.files import Files
 from headway.model.errors import InputError, UsageError
 from headway.model.job import Job, Pairs, Resources, Rules, Script, Setting
 from headway.model.workflow import Group, Workflow

@@ -57,7 +57,7 @@ def _prioritise(path: str) -> None:
     """What the measured process does."""
     import time
 
-    from headway.live.read import no_collection, read
+    from headway.live.reading.read import no_collection, read
     from headway.model.flatten import flatten
     from headway.policies.what_next import order
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 
 from headway.engine.ready import Room
 from headway.live.placeholder.spawn import spawn
-from headway.live.spec import Spec
 from headway.live.store import opened
+from headway.live.store.spec import Spec
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Seconds, WorkflowId
 from headway.model.record import asdict, field, mutable, record

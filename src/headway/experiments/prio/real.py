@@ -9,7 +9,7 @@ from pathlib import Path
 from headway.experiments.prio.known_times import Subject, timed
 from headway.experiments.prio.results import Results
 from headway.experiments.report import Report
-from headway.live.read import read
+from headway.live.reading.read import read
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
 from headway.policies.what_next import order

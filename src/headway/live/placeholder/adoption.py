@@ -13,12 +13,12 @@ import os
 import struct
 import time
 
-from headway.live.placeholder.halves import looks_since
 from headway.live.placeholder.orphans import is_dead, process
 from headway.live.placeholder.outputs import Outputs
+from headway.live.placeholder.partial_outputs import looks_since
 from headway.live.placeholder.roster import HALTED, NESTED, STARTING, Entry, Over, Roster
 from headway.live.placeholder.running import REASONS, Running
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.model.messages import Lease
 from headway.model.record import replace
 

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Mapping
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, WorkflowId
 from headway.model.record import record

@@ -12,11 +12,11 @@ from heapq import heappop, heappush
 from itertools import islice
 
 from headway.live.failpoint import here
-from headway.live.home import Home
-from headway.live.placeholder.halves import keep_changed, looks, remove_halves
+from headway.live.home.folder import Home
 from headway.live.placeholder.launch import Launch, nested_command
 from headway.live.placeholder.orphans import MARK, Search, mark
 from headway.live.placeholder.outputs import Outputs
+from headway.live.placeholder.partial_outputs import keep_changed, looks, remove_halves
 from headway.live.placeholder.roster import STATUS, Entry, Roster
 from headway.live.placeholder.running import (
     CALLED_OFF,
@@ -32,7 +32,7 @@ from headway.live.placeholder.running import (
     signal_group,
     status_of,
 )
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
 

@@ -8,12 +8,12 @@ import time
 from collections.abc import Mapping
 
 from headway.live.failpoint import here
-from headway.live.home import Home
-from headway.live.placeholder.halves import Looks, existed
+from headway.live.home.folder import Home
 from headway.live.placeholder.outputs import Output, Outputs
+from headway.live.placeholder.partial_outputs import Looks, existed
 from headway.live.placeholder.roster import NESTED, Roster
 from headway.live.placeholder.spawn import spawn
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.model.messages import Lease
 
 LATELY = 0.01  # seconds for which we need not look again whether all is in its place

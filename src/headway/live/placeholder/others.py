@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from headway.engine.silence import GAP
 from headway.live.clock import since_boot
+from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs
-from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.running import TAKEN
-from headway.live.placeholder.supply import Supply
+from headway.live.placeholder.sub_workflows import Nesting
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds
 

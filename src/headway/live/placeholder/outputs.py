@@ -12,7 +12,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from headway.live.ownership import check_folder
+from headway.live.home.ownership import check_folder
 from headway.model.record import record
 
 

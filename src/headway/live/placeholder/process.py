@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from headway.live.home import Home
+from headway.live.home.folder import Home
 from headway.live.placeholder.runner import FEWEST, Runner, most_files
 from headway.live.store import working
 from headway.model.errors import HeadwayError

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from headway.live.placeholder.halves import remove_since
+from headway.live.placeholder.partial_outputs import remove_since
 from headway.live.placeholder.running import TAKEN
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, JobId, Lease

@@ -9,15 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 from headway.engine.ready import Room
 from headway.live.failpoint import here
-from headway.live.home import Home
-from headway.live.placeholder.halves import keep_later
+from headway.live.home.folder import Home
+from headway.live.placeholder.exchange import by_another_clock
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
+from headway.live.placeholder.partial_outputs import keep_later
 from headway.live.placeholder.roster import LENT, NESTED, NEVER, NOTHING, Entry, Roster
 from headway.live.placeholder.running import LOST, Ended
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.supply import by_another_clock
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.model.messages import Finish, LeaseId, PlaceholderId
 
 TYPE_CHECKING = False

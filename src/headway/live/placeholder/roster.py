@@ -15,7 +15,7 @@ import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from headway.live.ownership import own_file
+from headway.live.home.ownership import own_file
 from headway.model.messages import LeaseId
 from headway.model.record import record
 

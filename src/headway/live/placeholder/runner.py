@@ -20,16 +20,16 @@ from functools import cached_property
 
 from headway.engine.silence import BEATS
 from headway.live.failpoint import here
-from headway.live.home import Home, LostHomeError
+from headway.live.home.folder import Home, LostHomeError
 from headway.live.placeholder.clients import Client, Word
-from headway.live.placeholder.desk import Desk
+from headway.live.placeholder.demand import Desk
+from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs, NoRoomError
-from headway.live.placeholder.nesting import Nesting
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.supply import Supply
+from headway.live.placeholder.sub_workflows import Nesting
 from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
@@ -37,7 +37,7 @@ from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, Wo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.placeholder.others import Others
-    from headway.live.placeholder.words import Words
+    from headway.live.placeholder.status_lines import Words
     from headway.live.store.protocol import Working
 
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
@@ -197,7 +197,7 @@ class Runner:
         """A job says something of itself; a provisioner that is ready lets others begin."""
         client.says = None
         if self.words is None:
-            from headway.live.placeholder.words import Words
+            from headway.live.placeholder.status_lines import Words
 
             self.words = Words(self.base)
         try:

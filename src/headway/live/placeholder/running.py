@@ -7,8 +7,8 @@ import select
 import time
 from collections.abc import Mapping
 
-from headway.live.placeholder.halves import Looks
 from headway.live.placeholder.outputs import Output
+from headway.live.placeholder.partial_outputs import Looks
 from headway.live.placeholder.roster import HALTED, LENT, NESTED, Over
 from headway.model.messages import Lease
 from headway.model.record import mutable, record

@@ -7,7 +7,7 @@ import re
 import signal
 from collections.abc import Mapping
 
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 
 # Words that mean to sh just what they say: the program can be started without one.
 _WORDS_ONLY = re.compile(r"[A-Za-z0-9_@%+:,./ -]+")

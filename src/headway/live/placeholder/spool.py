@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from headway.live.ownership import own_file
+from headway.live.home.ownership import own_file
 from headway.model.messages import Finish, LeaseId
 
 # Times with every digit: an end that the store has already is known by its time.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.arrangement import DISABLED, Place, Waits, arranged
 from headway.engine.plan import Known, Plan
 from headway.live.store.shared import STATES, Shared
-from headway.live.store.words import said
+from headway.live.store.text import said
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record

@@ -13,7 +13,7 @@ from headway.engine.ready import Lane, Room
 from headway.live.store.giving import Giving
 from headway.live.store.shared import Shared, node
 from headway.live.store.taken import TakenJob
-from headway.live.store.words import kept, said
+from headway.live.store.text import kept, said
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind, State
 

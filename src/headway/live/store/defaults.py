@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine import intake
-from headway.live import rules as kept_rules
+from headway.live.store import rules as kept_rules
 from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.job import Rules

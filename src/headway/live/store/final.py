@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headway.live.store.words import kept
+from headway.live.store.text import kept
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.states import Halt, State
 

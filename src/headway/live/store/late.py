@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headway.formats.submit.late import EDGE, Draw, filled
-from headway.live.spec import Spec
+from headway.live.store.spec import Spec
 from headway.model.messages import JobId, WorkflowId
 from headway.model.record import replace
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.live.store.shared import STATES
+from headway.live.store.text import kept, said
 from headway.live.store.watching import Watching
-from headway.live.store.words import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.record import replace
@@ -88,7 +88,7 @@ class Past(Watching):
         )
 
     def part_rules(self, workflow: WorkflowId) -> dict[JobId, Rules]:
-        from headway.live.rules import read
+        from headway.live.store.rules import read
 
         found = self._run("part_rules", workflow=workflow)
         return {JobId(job): replace(read(rules), retries=retries) for job, retries, rules in found}

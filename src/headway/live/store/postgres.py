@@ -19,7 +19,7 @@ from headway.live.store.postgres_server import connected, explained, migrated, o
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
 from headway.live.store.taken import TakenJob
-from headway.live.store.words import kept
+from headway.live.store.text import kept
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 

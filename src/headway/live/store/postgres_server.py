@@ -75,7 +75,7 @@ def _opened(url: str) -> psycopg.Connection[tuple[Any, ...]]:
         folder = os.environ.get("HEADWAY_HOME")
         if not _needs_password(error) or folder is None or os.environ.get("HEADWAY_STORE") != url:
             raise
-        from headway.live.asking import password
+        from headway.live.client.asking import password
 
         secret = password(Path(folder))
         if secret is None:

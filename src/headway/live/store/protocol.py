@@ -11,9 +11,9 @@ from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
-    from headway.live.spec import Spec
     from headway.live.store.records import Attempt, Member, Run, Web
     from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
+    from headway.live.store.spec import Spec
     from headway.live.store.standing import Event, Standing
     from headway.live.store.submission import Submission
     from headway.model.job import Rules

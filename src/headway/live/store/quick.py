@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from headway.live.store.words import kept
+from headway.live.store.text import kept
 from headway.model.errors import HeadwayError
 
 # The same as the statement `say`, which every other store uses; a test holds them together.

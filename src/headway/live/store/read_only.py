@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from headway.live.ownership import read_in
+from headway.live.home.ownership import read_in
 from headway.live.store import migration
 from headway.live.store.relative import Paths
 from headway.live.store.sqlite_file import explained, migrated, unwritable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from headway.engine.nodes import script_of
 from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
-from headway.live.spec import Spec, is_open
-from headway.live.store.words import said
+from headway.live.store.spec import Spec, is_open
+from headway.live.store.text import said
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Halt, Kind, State, Step
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from headway.engine.progress import Changes, Node, Row
 from headway.live.store.relative import Paths
-from headway.live.store.words import kept, said
+from headway.live.store.text import kept, said
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State, Step
@@ -44,7 +44,7 @@ def row(values: Sequence[Any]) -> Row:
 
 def node(values: Sequence[Any]) -> Node:
     """What a job has beyond its row."""
-    from headway.live.rules import read
+    from headway.live.store.rules import read
 
     step, rules, result, pre_result, not_before, parts, parts_left, parts_failed, owner, late = values
     return Node(read(rules), Step(step), result, pre_result, not_before, parts, parts_left, parts_failed, owner, late)

@@ -18,7 +18,7 @@ from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import Texts, statements
 from headway.live.store.taken import TakenJob
-from headway.live.store.words import kept
+from headway.live.store.text import kept
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headway.live.failpoint import here
-from headway.live.ownership import check_file
-from headway.live.ownership import is_own as is_own_file
+from headway.live.home.ownership import check_file
+from headway.live.home.ownership import is_own as is_own_file
 from headway.live.store import BESIDE, migration
 from headway.model.errors import HeadwayError
 

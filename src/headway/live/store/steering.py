@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from headway.engine.progress import Row
 from headway.live.store.claims import Claims
-from headway.live.store.words import kept, said
+from headway.live.store.text import kept, said
 from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind

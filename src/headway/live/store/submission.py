@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 
 from headway.engine.intake import Intake, Outside
-from headway.live import rules as kept_rules
-from headway.live.spec import Spec, is_open
-from headway.live.store.words import kept
+from headway.live.store import rules as kept_rules
+from headway.live.store.spec import Spec, is_open
+from headway.live.store.text import kept
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.live.store.words import said
+from headway.live.store.text import said
 from headway.model.messages import JobId, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import mutable
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from headway.live.spec import Spec, is_open
 from headway.live.store.shared import STATES
+from headway.live.store.spec import Spec, is_open
 from headway.live.store.steering import Steering
-from headway.live.store.words import kept, said
+from headway.live.store.text import kept, said
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import Kind, State, Step
@@ -210,7 +210,7 @@ def _reached(begin: Iterable[int], following: Callable[[int], Iterable[int]]) ->
 
 def _command(spec: str, step: int, rules: str | None) -> str:
     """What runs: the job's command, or the script that it is at."""
-    from headway.live.rules import read
+    from headway.live.store.rules import read
 
     known = read(rules)
     script = {Step.PRE: known.pre, Step.POST: known.post}.get(Step(step))

@@ -1,0 +1,155 @@
+"""`headway history`: every attempt, as a table, as JSON, or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.cli.display.answer import print_json
+from headway.cli.display.table import amount, brief, counted, exit_text, moment, table
+from headway.cli.options import run_options
+from headway.cli.store import looked_at
+from headway.model.states import Step
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Store
+    from headway.live.store.records import Attempt, Run
+
+_STEPS = {Step.MAIN: "main", Step.PRE: "pre", Step.POST: "post"}
+
+
+@click.command("history", short_help="Every attempt at a workflow's jobs.")
+@click.argument("jobs", metavar="[JOB]...", nargs=-1)
+@run_options
+@click.option("--failed", is_flag=True, help="Only attempts that failed.")
+@click.option(
+    "--gantt",
+    metavar="FILE",
+    type=click.Path(readable=False),
+    help="Draw who ran when, and how many ran at once beside the minimal schedule, to FILE.svg, .png or .pdf.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
+def command(
+    jobs: tuple[str, ...], store: str | None, workflow: str | None, failed: bool, gantt: str | None, as_json: bool
+) -> None:
+    """Show every attempt at the jobs of a workflow, the newest last: where it ran, how long, how it ended.
+
+    JOB is a name, or a pattern with * and ?.
+
+    \b
+      headway history
+      headway history 'align*' --failed
+      headway history --gantt run.svg
+    """
+    from headway.live.client.asking import at_hand
+    from headway.live.home.store_location import home_of
+    from headway.live.runs.expected_times import chosen_run
+
+    if gantt is not None:
+        from headway.cli.display.gantt import checked
+
+        checked(gantt)  # before anything is printed
+    home, database = looked_at(store)
+    run = chosen_run(database, workflow, home)
+    attempts = selected(database, run, jobs)
+    own = home_of(home, store, database, run.workflow) if any(one.ended is None for one in attempts) else None
+    ahead = at_hand([own] if own is not None else [], database.is_shared)
+    # What has not begun is no attempt yet.
+    attempts = [one for one in attempts if one.ended is not None or one.lease not in ahead]
+    if gantt is not None:
+        from headway.cli.display.gantt import draw
+
+        draw(gantt, run.name, database.web(run.workflow), attempts)
+    attempts = [one for one in attempts if one.outcome == "failed"] if failed else attempts
+    if as_json:
+        print_json({"workflow": run.workflow, "name": run.name, "attempts": [_answer(one) for one in attempts]})
+        return
+    if attempts:
+        click.echo(table(("started", "job", ">try", "host", ">took", ">CPU", ">memory", "ended"), map(_row, attempts)))
+        click.echo()
+    click.echo(_totals(attempts))
+    if gantt is not None:
+        click.echo(f"drawn: {gantt}", err=True)
+
+
+def selected(store: Store, run: Run, jobs: Sequence[str]) -> list[Attempt]:
+    """The attempts at jobs of these names or patterns; all of them without any."""
+    from headway.live.runs.expected_times import place_of
+
+    if not jobs:
+        return store.history(run.workflow)
+    patterns = [job for job in jobs if any(sign in job for sign in "*?[")]
+    plain = [job for job in jobs if job not in patterns or store.named(run.workflow, job) is not None]
+    places = {place_of(store, run, job) for job in plain}
+    patterns = [job for job in patterns if job not in plain]
+    return [
+        one
+        for one in store.history(run.workflow)
+        if one.job in places or any(fnmatchcase(one.name, pattern) for pattern in patterns)
+    ]
+
+
+def _answer(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "job": attempt.name,
+        "attempt": attempt.number,
+        "step": _STEPS[attempt.step],
+        "host": attempt.host,
+        "site": None,
+        "started": attempt.started,
+        "ended": attempt.ended,
+        "exit_code": attempt.exit_code,
+        "max_rss": attempt.max_rss if attempt.started is not None else None,
+        "cpu_seconds": attempt.cpu_seconds if attempt.started is not None else None,
+        "outcome": attempt.outcome,
+        "reason": attempt.reason,
+        "status": attempt.status,
+    }
+
+
+def _row(attempt: Attempt) -> tuple[str, ...]:
+    name = attempt.name if attempt.step is Step.MAIN else f"{attempt.name} ({_STEPS[attempt.step]})"
+    began = attempt.started is not None and attempt.ended is not None
+    return (
+        moment(attempt.started) or "-",
+        name,
+        str(attempt.number),
+        attempt.host,
+        brief(attempt.seconds),
+        brief(attempt.cpu_seconds) if began else "",
+        amount(attempt.max_rss) if began and attempt.max_rss else "",
+        _end(attempt),
+    )
+
+
+def _end(attempt: Attempt) -> str:
+    """How it ended, and why where that is known."""
+    if attempt.outcome == "running":
+        return f"running: {attempt.status}" if attempt.status else "running"
+    words = f"failed ({exit_text(attempt.exit_code)})" if attempt.outcome == "failed" else attempt.outcome
+    why = attempt.reason if attempt.reason != words else None
+    return f"{words}: {why}" if why else words
+
+
+def _totals(attempts: Sequence[Attempt]) -> str:
+    """One line on all of them."""
+    if not attempts:
+        return "no attempts."
+    ends = dict.fromkeys(("done", "failed", "given back", "running"), 0)
+    for attempt in attempts:
+        ends[attempt.outcome] += 1
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in ends.items() if count)
+    work = sum(attempt.seconds or 0.0 for attempt in attempts)
+    processor = sum(attempt.cpu_seconds or 0.0 for attempt in attempts)
+    most = max((attempt.max_rss or 0 for attempt in attempts), default=0)
+    jobs = counted(len({attempt.job for attempt in attempts}), "job")
+    begun = [attempt.started for attempt in attempts if attempt.started is not None]
+    over = [attempt.ended for attempt in attempts if attempt.ended is not None]
+    wall = f" in {brief(max(over) - min(begun))}" if begun and over else ""
+    return (
+        f"{counted(len(attempts), 'attempt')} at {jobs}: {told}; "
+        f"{brief(work)} of work{wall}, {brief(processor)} of CPU, at most {amount(most)} of memory."
+    )

@@ -1,0 +1,292 @@
+"""What `headway run` does once it is known what is wanted. A short run waits for each import: here is no click."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from headway.model.errors import HeadwayError, UsageError, unquoted
+from headway.model.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from headway.live.home.folder import Home
+    from headway.live.runs.selection import Choice
+    from headway.live.runs.session import Outcome, Session
+    from headway.model.workflow import Workflow
+
+MOST_SLOTS = 999_999_999
+MOST_WARNINGS = 10  # that are worth a line each before a run
+
+
+@record
+class Options:
+    """What the words of a call say; `headway run --help` tells what each means."""
+
+    workflow: str
+    arguments: tuple[str, ...] = ()
+    format_name: str | None = None
+    slots: int | None = None
+    order_name: str = "auto"
+    store: str | None = None
+    memory: str | None = None
+    resources: tuple[str, ...] = ()
+    fail_fast: bool = False
+    retry: bool = False
+    fresh: bool = False
+    edited: str = "refuse"
+    detach: bool = False
+    sync: str = "normal"
+    share: str | None = None
+    place: str | None = None
+    as_json: bool = False
+    until: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    always_make: bool = False
+    array: str | None = None
+    retries: int | None = None
+    backoff: float | None = None
+    more_memory: float | None = None
+    notify: str | None = None
+    mail: str | None = None
+    dry_run: bool = False
+
+
+def run(options: Options) -> int:
+    """Runs a workflow to its end; the exit code."""
+    if options.place is None:
+        return _run(options)
+    try:
+        return _run(options)
+    except HeadwayError as error:
+        error.exit_code = 1  # which is what the node of a sub-DAG sees that cannot be read, as in DAGMan
+        raise
+
+
+def _run(options: Options) -> int:
+    if options.array is not None:  # W and its arguments are a command for each line of a file
+        words = (options.workflow, *options.arguments)
+        options = replace(options, workflow=options.array, arguments=words, store=options.store or ".headway")
+    if options.workflow != "-" and not os.access(options.workflow, os.R_OK):
+        from headway.live.reading.read import read
+
+        read(options.workflow, format=options.format_name)  # says what is wrong, before a folder is made for nothing
+    memory, named = size(options.memory), named_resources(options.resources)
+    folder, server = place_of_run(options.store, options.workflow)
+    if options.dry_run:
+        from headway.cli.commands.dry_run import dry_run
+        from headway.live.store import FILE
+
+        base = server if server is not None else folder / FILE
+        return dry_run(chosen(meant(options), options), base, options.fresh, options.edited, options.as_json)
+    if options.detach:
+        from headway.cli.commands.detach import detached
+
+        code = detached()
+        if code is not None:
+            return code
+    from headway.live.client.starter import Starter
+    from headway.live.home.folder import Home
+    from headway.live.store import opened, prepared
+
+    home = Home(folder)
+    base = server if server is not None else home.database
+    if server is not None:
+        leave_at_once_on_ctrl_c()
+    opening = prepared(base, options.sync)
+    starter = Starter(home, options.sync, server)
+    # The runner is on its way, and imports the rest of what it needs while this process does the same.
+    from headway.live.client.watch import watched
+    from headway.live.reading.read import no_collection
+    from headway.live.runs.session import INSIDE, Session, Wish
+
+    if options.place is not None:
+        options = of_the_whole(options, os.environ.get(INSIDE, ""))
+    slots = options.slots or len(os.sched_getaffinity(0))
+    with no_collection():
+        found = meant(options)
+        line = watched(home, starter)
+        session = Session(
+            *(home, opening(), lambda: opened(base, options.sync), line, found, options.arguments),
+            Wish(
+                *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
+                *(memory, named, options.place, for_inside(options)),
+            ),
+            *(lambda read: chosen(read, options), say),
+        )
+    if options.share is not None:
+        home.share(options.share)
+    outcome = watch(session, slots, options, home)
+    place = str(home.folder) if server is None else server
+    if options.as_json:
+        tell(outcome, place, session.warnings)
+    if options.notify is not None or options.mail is not None:
+        from headway.live.runs.hooks import End, notified
+
+        counts = (outcome.tally.done, outcome.tally.failed, outcome.tally.skipped)
+        end = End(found.name, *counts, outcome.seconds, outcome.exit_code, place)
+        for problem in notified(end, options.notify, options.mail):
+            print(f"warning: {problem}", file=sys.stderr)
+    return outcome.exit_code
+
+
+def leave_at_once_on_ctrl_c() -> None:
+    """A store that does not answer must hold nobody: what it has not committed is as if it had not been asked."""
+    import signal
+
+    def leave(number: int, frame: object) -> None:
+        os.write(2, b"\nheadway: interrupted.\n")
+        os._exit(130)
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, leave)
+
+
+def say(text: str) -> None:
+    """A line for the user, before there is a display."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome:
+    """Has it run, and shows how far it is until it ends, and how it ended."""
+    from headway.live.client.watch import Stops
+
+    stops = Stops()
+    session.start()
+    from headway.cli.display.progress import Display  # while the first jobs run
+
+    display = Display(session.total, session.before.done, session.before.left_out, quiet=options.as_json)
+    for warning in session.warnings[:MOST_WARNINGS]:
+        display.say(f"warning: {warning}")
+    if len(session.warnings) > MOST_WARNINGS:
+        display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; --json tells them all.")
+    if session.rescue is not None:
+        display.say(f"going on from {session.rescue.name}.")
+    if options.detach:
+        from headway.cli.commands.detach import begun
+
+        begun(home, session.number)
+    for progress in session.reports(stops, display.say):
+        display.show(progress)
+    leave_at_once_on_ctrl_c()
+    outcome = session.ended(display.say)
+    display.end(outcome, slots)
+    return outcome
+
+
+def tell(outcome: Outcome, place: str, warnings: Sequence[str]) -> None:
+    """The answer in JSON."""
+    from headway.cli.display.answer import print_json
+
+    failures = [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in outcome.failures]
+    print_json(
+        {
+            "done": outcome.tally.done,
+            "failed": outcome.tally.failed,
+            "skipped": outcome.tally.skipped,
+            "left_out": outcome.tally.left_out,
+            "seconds": outcome.seconds,
+            "minimal_seconds": outcome.bounds.minimal,
+            "work_seconds": outcome.bounds.total,
+            "slots": outcome.bounds.slots,
+            "slot_seconds": outcome.bounds.work,
+            "attempts": outcome.bounds.attempts,
+            "store": place,
+            "failures": failures,
+            "warnings": list(warnings),
+        }
+    )
+
+
+def meant(options: Options) -> Workflow:
+    """The workflow of a file; with --array, the arguments as a command for each of its lines."""
+    if options.array is not None:
+        from headway.live.reading.lines import array
+
+        return array(options.workflow, options.arguments)
+    from headway.live.reading.read import read
+
+    return read(options.workflow, *options.arguments, format=options.format_name)
+
+
+def chosen(workflow: Workflow, options: Options) -> Choice:
+    """Which jobs it is about."""
+    from headway.live.runs.selection import Choice
+
+    defaults, given = None, (options.retries, options.backoff, options.more_memory)
+    if given != (None, None, None):
+        from headway.live.store.defaults import Defaults
+
+        defaults = Defaults(*given)
+    return Choice(
+        *(workflow, options.arguments, options.until, options.since),
+        *(options.retry, options.always_make, defaults),
+    )
+
+
+# What holds for a run as a whole, the workflows that run in place of its jobs included.
+_OF_THE_WHOLE = ("fail_fast", "retries", "backoff", "more_memory")
+
+
+def for_inside(options: Options) -> str:
+    """What sub-DAGs are to know of these options, as `of_the_whole` reads it."""
+    given = {name: getattr(options, name) for name in _OF_THE_WHOLE}
+    said = {name: value for name, value in given.items() if value is not None and value is not False}
+    if not said:
+        return ""
+    from json import dumps
+
+    return dumps(said)
+
+
+def of_the_whole(options: Options, text: str) -> Options:
+    """The options of a sub-DAG, with those of the run that it is part of."""
+    from json import loads
+
+    return replace(options, **loads(text)) if text else options
+
+
+def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
+    """The folder of the run, and its server if it has one; nothing heavy may be imported for that."""
+    beside = Path(workflow).absolute().parent / ".headway"
+    if not store:
+        return beside, None
+    from headway.live.store import is_server
+
+    if is_server(store):
+        from headway.live.home.folder import server_folder
+
+        ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
+        return Path(ours) if ours else server_folder(beside, store), store
+    return Path(store.removeprefix("sqlite:///")), None
+
+
+def named_resources(words: tuple[str, ...]) -> dict[str, int]:
+    """NAME=N of each; graphics cards are counted where nothing is said of them."""
+    found: dict[str, int] = {}
+    for word in words:
+        name, equals, count = word.partition("=")
+        if not (equals and name and count.isdecimal() and len(count) < 10):
+            raise UsageError(f"--resource {unquoted(word)} is not NAME=N.", "Say gpu=2, for example.")
+        found[name] = int(count)
+    cards = Path("/proc/driver/nvidia/gpus")
+    if cards.is_dir():
+        there = sum(1 for _ in cards.iterdir())
+        found.setdefault("gpus", there)
+        found.setdefault("gpu", there)
+    return found
+
+
+def size(text: str | None) -> int:
+    """Bytes; 0 where nothing is said."""
+    if text is None:
+        return 0
+    from headway.model.quantities import size as bytes_of
+
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise UsageError(f"--memory {unquoted(text)} is not {error}.") from None

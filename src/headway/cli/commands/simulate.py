@@ -1,0 +1,19 @@
+"""`headway simulate …`: what would happen, before anything does."""
+
+from __future__ import annotations
+
+import click
+
+from headway.cli.commands.simulate_grid import grid
+
+
+@click.group("simulate", short_help="What would happen, before anything does.")
+def command() -> None:
+    """Simulate a workflow in a made-up world, with the policies that a real run uses.
+
+    \b
+      headway simulate grid W --order critical-path,fifo
+    """
+
+
+command.add_command(grid)

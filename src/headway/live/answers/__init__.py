@@ -1,0 +1,1 @@
+"""What commands answer, before anything is printed."""

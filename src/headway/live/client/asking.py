@@ -1,0 +1,125 @@
+"""A question to the runner of a store, asked in passing: it does not wait for whoever asks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from headway.live.home.folder import Home
+from headway.model.errors import HeadwayError
+from headway.model.messages import LeaseId, Seconds, WorkflowId
+from headway.model.record import record
+
+if TYPE_CHECKING:
+    from headway.live.store.protocol import Store
+
+_PATIENCE = 60.0  # seconds
+GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
+
+
+@record
+class Said:
+    """What a runner says: where a job writes that has a lease and runs, and what its clients are there for."""
+
+    output: str | None
+    workflows: frozenset[int]
+    runs: frozenset[WorkflowId]  # those for which it may start jobs
+    undecided: bool  # somebody has come who has not said yet which workflow to run
+    ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
+    begun: frozenset[LeaseId]  # that run
+
+
+@record
+class AtHand:
+    """Leases that no job runs for yet, or not any more: they come and go by the thousand while one reads of them."""
+
+    ahead: frozenset[LeaseId] = frozenset()
+    begun: frozenset[LeaseId] | None = None  # all that run, where that is known
+
+    def __contains__(self, lease: object) -> bool:
+        if lease is None:  # of a node that is in the hands of its processes
+            return False
+        return lease in self.ahead or (self.begun is not None and lease not in self.begun)
+
+    def count(self, leases: Iterable[LeaseId]) -> int:
+        return sum(lease in self for lease in leases)
+
+
+def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
+    """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
+    if home is None or store.is_shared or home.is_foreign:
+        return store.present(now) > 0
+    line = home.connect()
+    if line is None:
+        return False
+    line.close()
+    return True
+
+
+def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
+    """The leases that runners took ahead and have not begun; where none answers, what the store says has to do.
+
+    In a store that is not shared the one runner that answers knows of all that run.
+    """
+    ahead: set[LeaseId] = set()
+    begun: frozenset[LeaseId] | None = None
+    for home in homes:
+        with contextlib.suppress(HeadwayError):
+            said = asked(home, patience=GLANCE)
+            if said is not None:
+                ahead |= said.ahead
+                begun = None if shared else said.begun
+    return AtHand(frozenset(ahead), begun)
+
+
+def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
+    """What the runner says; None if there is none, or if it goes just now."""
+    said = answered(home, {"where": lease}, patience)
+    if said is None:
+        return None
+    clients = said["clients"]
+    undecided = clients.count(0) > 1  # the client that asks is counted too
+    ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
+    there = frozenset(clients) - {0}
+    runs = frozenset(said.get("wanted", there))  # a runner of an earlier version does not say
+    return Said(said["output"], there, runs, undecided, ahead, begun)
+
+
+def password(folder: Path) -> str | None:
+    """The password that the runner of a folder has for its server."""
+    said = answered(Home(folder, to_look=True), {"password": True}, GLANCE)
+    return None if said is None else said["password"]
+
+
+def answered(home: Home, message: dict[str, object], patience: float) -> dict[str, Any] | None:
+    """The answer of a runner; None if there is none, or if it goes just now."""
+    try:
+        line = home.connect()
+        if line is None:
+            return None
+        with line:
+            line.settimeout(patience)
+            line.sendall(json.dumps(message).encode() + b"\n")
+            return _heard(line)
+    except TimeoutError:
+        raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}") from None
+    except OSError:
+        return None
+
+
+def _heard(line: socket.socket) -> dict[str, Any] | None:
+    """The answer, after the greeting."""
+    text = b""
+    while text.count(b"\n") < 2:
+        data = line.recv(1 << 16)
+        if not data:
+            return None
+        text += data
+    said: dict[str, Any] = json.loads(text.splitlines()[1])
+    if "error" in said:
+        raise HeadwayError(*said["error"])
+    return said

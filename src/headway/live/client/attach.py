@@ -1,0 +1,66 @@
+"""A line to a runner that others have started: to watch how far a workflow is, or to stop it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import TracebackType
+
+from headway.live.answers.which import chosen
+from headway.live.client.asking import GLANCE, asked
+from headway.live.client.watch import Line, Progress, Stops
+from headway.live.home.folder import Home
+from headway.live.home.store_location import found_store, home_of
+from headway.live.store.protocol import Store
+from headway.model.errors import HeadwayError, NotFoundError
+from headway.model.messages import WorkflowId
+
+
+def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:
+    """The workflow that a command means, and the folder of its runner."""
+    home, database = found_store(store, to_look=True)
+    run = chosen(database, workflow, home)
+    home = home_of(home, store, database, run.id)
+    if home is None:
+        raise NotFoundError(
+            f"nobody runs workflow {run.id} on this computer.", "Go to the one where headway run was started."
+        )
+    return home, database, run.id
+
+
+def check_running(home: Home, store: Store, workflow: WorkflowId) -> None:
+    """Refuses a workflow that nobody runs: there is nothing to stop."""
+    said = asked(home, patience=GLANCE)
+    if said is not None and workflow not in said.runs | store.leased():
+        raise NotFoundError(f"workflow {workflow} is not being run.", "headway runs shows which one is.")
+
+
+class Attached:
+    """A line to the runner of a store, for a workflow that it may be running."""
+
+    def __init__(self, home: Home, workflow: WorkflowId) -> None:
+        self._workflow = workflow
+        if home.is_foreign:
+            raise HeadwayError("what runs in this store is another user's.", "headway status shows how far it is.")
+        home.check()
+        line = Line.to(home, patience=2.0)
+        if line is None:
+            raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")
+        self._line = line
+
+    def __enter__(self) -> Attached:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._line.close()
+
+    def cancel(self, at_once: bool) -> None:
+        """Has the workflow stopped for everybody; its jobs too, if at once."""
+        self._line.say({"cancel": self._workflow, "now": at_once})
+
+    def progress(self) -> Iterator[Progress]:
+        """Reports until nobody runs the workflow any more, or its user has seen enough."""
+        self._line.say({"watch": self._workflow})
+        stops = Stops()
+        yield from self._line.reports(stops)

@@ -1,0 +1,237 @@
+"""What can be asked of a store and done to it; every door leads here."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
+
+from headway.engine.explain import because
+from headway.engine.groups import WORDS, group_state, shown_state
+from headway.live.client.asking import AtHand, at_hand, is_served
+from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
+from headway.model.errors import NotFoundError, shown
+from headway.model.messages import LeaseId, WorkflowId
+from headway.model.record import field, mutable, record
+from headway.model.states import State
+
+if TYPE_CHECKING:
+    from headway.live.home.folder import Home
+    from headway.live.store.protocol import Store
+
+VERBS = ("enable", "disable", "stop", "done", "redo")
+PATIENCE = 10.0  # seconds that jobs have to end when they are stopped: they are asked first, and made to after five
+_ALL = (0, 1 << 62)  # places of all jobs
+_HEARD = 2.0  # seconds for the runner to answer
+Counts = dict[State, int]
+HomeOf: TypeAlias = "Callable[[WorkflowId], Home | None]"  # the folder of the runner that has a workflow
+
+
+@mutable
+class GroupStatus:
+    """A group, or a job that is none of a group of the level asked for."""
+
+    span: Span
+    counts: Counts = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        return self.span.path
+
+    @property
+    def state(self) -> State:
+        return group_state(self.counts)
+
+
+@record
+class Status:
+    """How far everything is."""
+
+    workflow: Submitted  # the one whose groups these are
+    workflows: Sequence[tuple[Submitted, Counts]]
+    groups: Sequence[GroupStatus]
+    running: Sequence[RunningJob]
+    doubts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def found_groups(store: Store, workflow: Submitted, words: Iterable[str]) -> list[Span]:
+    """The groups that words mean: paths, names of jobs, or patterns with * ? [ of them."""
+    return [span for word in words for span in _found(store, workflow, word)]
+
+
+def _found(store: Store, workflow: Submitted, word: str) -> list[Span]:
+    exact = store.group(workflow.id, word)
+    if exact is not None:
+        return [exact]
+    jobs = store.seen(workflow.id, *_ALL)
+    spans = [*store.groups(workflow.id), *(Span(one.name, one.job, one.job) for one in jobs)]
+    if any(sign in word for sign in "*?["):
+        matching = [span for span in spans if fnmatchcase(span.path, word)]
+        if matching:
+            return matching
+    raise _missing("group or job", word, [span.path for span in spans])
+
+
+def _missing(what: str, word: str, names: Sequence[str]) -> NotFoundError:
+    from difflib import get_close_matches
+
+    if len(names) > 5000:  # comparing all would take seconds
+        names = [name for name in names if name[:2] == word[:2] or word in name][:5000]
+    close = get_close_matches(word, names, 3, 0.5)
+    hint = f"Did you mean {' or '.join(map(shown, close))}?" if close else "headway status lists the groups."
+    return NotFoundError(f"there is no {what} {shown(word)}.", hint)
+
+
+# --- watching -------------------------------------------------------------------------------------------------------
+
+
+def status(
+    store: Store, workflow: Submitted, group: str | None = None, only: bool = False, home_of: HomeOf | None = None
+) -> Status:
+    """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows.
+
+    Jobs are given to a runner a few ahead while they are short. Which of them have not begun only the runner knows. It
+    is asked last: what it has at hand then was not running before.
+    """
+    span = None
+    if group is not None:
+        (span, *_) = found_groups(store, workflow, [group])
+    counted = store.seen_counts(workflow.id if only else None)
+    listed = [one for one in store.workflows() if one == workflow or not only]
+    spans, jobs = _spans(store, workflow, span), store.seen(workflow.id, *(_ALL if span is None else span.places))
+    running = store.running(workflow.id if only or span else None)
+    ahead = not_begun(store, running, home_of)
+    if span is not None:
+        running = [job for job in running if span.first <= job.job <= span.last or job.name.startswith(f"{span.path}/")]
+    return Status(
+        workflow,
+        [(one, _counts(counted.get(one.id, Counted()), ahead)) for one in listed],
+        _level(spans, jobs, ahead),
+        [job for job in running if job.lease not in ahead],
+        store.doubts(workflow.id),
+    )
+
+
+def not_begun(store: Store, running: Iterable[RunningJob], home_of: HomeOf | None) -> AtHand:
+    """Leases that runners here have not begun; they are asked only if there are jobs that may run."""
+    homes = {} if home_of is None else {one: home_of(one) for one in {job.workflow for job in running}}
+    return at_hand({home.folder: home for home in homes.values() if home is not None}.values(), store.is_shared)
+
+
+def _counts(counted: Counted, ahead: AtHand) -> Counts:
+    counts, waiting = dict(counted.counts), ahead.count(counted.leases)
+    if waiting:
+        counts[State.RUNNING] -= waiting
+        counts[State.ELIGIBLE] = counts.get(State.ELIGIBLE, 0) + waiting
+    return counts
+
+
+def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:
+    """The groups right below one, in order."""
+    first, last = _ALL if above is None else above.places
+    spans, end = list[Span](), -1
+    for span in store.groups(workflow.id):
+        if first <= span.first <= span.last <= last and span != above and span.first > end:
+            spans.append(span)
+            end = span.last
+    return spans
+
+
+def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: AtHand) -> list[GroupStatus]:
+    """Groups, and the jobs that are of none of them, in order."""
+    found: list[GroupStatus] = []
+    at, begun = 0, False
+    for job in jobs:
+        while at < len(spans) and spans[at].last < job.job:
+            at, begun = at + 1, False
+        inside = at < len(spans) and spans[at].first <= job.job
+        if not (inside and begun):
+            found.append(GroupStatus(spans[at] if inside else Span(job.name, job.job, job.job)))
+            begun = inside
+        is_ahead = job.state is State.RUNNING and job.lease in ahead
+        seen = State.ELIGIBLE if is_ahead else shown_state(job.state, job.off)
+        found[-1].counts[seen] = found[-1].counts.get(seen, 0) + 1
+    return found
+
+
+def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -> tuple[str, list[str]]:
+    """A job's state, and why it does not run."""
+    place = store.place(workflow.id, name)
+    if place is None:
+        if store.group(workflow.id, name) is not None:
+            raise NotFoundError(f"{shown(name)} is a group, not a job.", f"headway status {name} shows its jobs.")
+        raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
+    now = store.clock()
+    facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
+    if (
+        facts.state is State.RUNNING
+        and last is not None
+        and home is not None
+        and last.lease in at_hand([home], store.is_shared)
+    ):
+        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
+    return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
+
+
+# --- steering -------------------------------------------------------------------------------------------------------
+
+
+@record
+class Outcome:
+    """What steering has changed."""
+
+    changed: Sequence[str]
+    stopping: int = 0  # attempts that were told to end and have not
+
+
+def steer(
+    store: Store, home: Home | None, workflow: Submitted, verb: str, words: Sequence[str], only: bool = False
+) -> Outcome:
+    """Carries a verb out on groups, tells the runner, and waits for what is to end."""
+    return steer_spans(store, home, workflow, verb, found_groups(store, workflow, words), only)
+
+
+def steer_spans(
+    store: Store, home: Home | None, workflow: Submitted, verb: str, spans: Sequence[Span], only: bool = False
+) -> Outcome:
+    """The same on groups that were found already."""
+    changed, stops = store.steer(verb, workflow.id, [(span.first, span.last) for span in spans], only)
+    told = changed and tell_runner(home)
+    if not stops:
+        return Outcome(changed)
+    return Outcome(changed, _still_running(store, set(stops), PATIENCE if told else 0.0))
+
+
+def _still_running(store: Store, leases: set[LeaseId], patience: float) -> int:
+    deadline = time.monotonic() + patience
+    while left := leases.intersection(store.open_leases()):
+        if time.monotonic() >= deadline:
+            return len(left)
+        time.sleep(0.02)
+    return 0
+
+
+def tell_runner(home: Home | None) -> bool:
+    """Lets the local runner know that the store was changed; whether there is one. Others look by themselves."""
+    if home is None:
+        return False
+    line = home.connect()
+    if line is None:
+        return False
+    with contextlib.closing(line), contextlib.suppress(OSError):
+        line.settimeout(_HEARD)
+        heard = b""
+        while not heard.endswith(b"\n"):  # it greets whom it serves; what is left unread would unmake what we say
+            more = line.recv(1 << 10)
+            if not more:
+                return False
+            heard += more
+        line.sendall(json.dumps({"look": True}).encode() + b"\n")
+        return True
+    return False

@@ -1,0 +1,206 @@
+"""Runs a workflow here: starts the runner, submits, and watches until it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+
+from headway.live.client.starter import Starter
+from headway.live.home.folder import Home
+from headway.live.placeholder.clients import GREETING
+from headway.model.errors import HeadwayError
+from headway.model.flatten import Flat
+from headway.model.messages import JobId, WorkflowId
+from headway.model.record import field, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from headway.live.store.protocol import Working
+
+
+@record
+class Progress:
+    """How far the runner is with a workflow."""
+
+    done: int = 0  # in this run
+    running: int = 0
+    names: list[str] = field(default_factory=list)  # some of the jobs that run
+    failures: list[dict[str, Any]] = field(default_factory=list)
+    trouble: str = ""  # why nothing can be written or started just now
+    ended: bool = False
+    others: bool = False  # other runs go on with it
+    warnings: list[str] = field(default_factory=list)
+    stops: int = 0  # how often its user has asked it to stop
+
+
+class Line:
+    """A line to a runner: JSON in both directions."""
+
+    def __init__(self, line: socket.socket, home: Home) -> None:
+        self._line = line
+        self._home = home
+        self._heard = b""
+        self._trouble = ""  # what the runner waits for
+
+    @classmethod
+    def to(cls, home: Home, patience: float) -> Line | None:
+        """A line on which a runner has answered: one that was about to leave does not. None if there is none."""
+        line = home.connect()
+        if line is None:
+            return None
+        line.settimeout(max(0.1, patience))
+        greeting = b""
+        with contextlib.suppress(OSError):
+            greeting = line.recv(len(GREETING))
+        if greeting != GREETING:
+            line.close()
+            return None
+        line.settimeout(None)
+        return cls(line, home)
+
+    def close(self) -> None:
+        self._line.close()
+
+    def say(self, message: Mapping[str, object]) -> None:
+        try:
+            self._line.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            raise self._dead() from None
+
+    def reports(
+        self, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
+    ) -> Iterator[Progress]:
+        """Reports until the workflow ends. `tell`: when its user wants it to stop, the runner is told.
+
+        `between` is called before each wait, and says after how many seconds it wants to be called again.
+        """
+        while True:
+            pause = None if between is None else between()
+            ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [], pause)
+            while stops.news():
+                if not tell or stops.count > 2:
+                    raise KeyboardInterrupt
+                if self._trouble:  # nobody knows for how long; the runner goes on without us, and begins nothing new
+                    raise KeyboardInterrupt
+                self.say({"stop": "gently" if stops.count == 1 else "now"})
+                yield Progress(stops=stops.count)
+            if self._line.fileno() not in ready:
+                continue
+            for said in self._news():
+                if "error" in said:
+                    raise HeadwayError(*said["error"])
+                self._trouble = said["trouble"]
+                yield Progress(**said)
+                if said["ended"]:
+                    return
+
+    def _dead(self) -> HeadwayError:
+        last = self._home.last_words()
+        why = f"{self._home.talk} may tell why{f': {last}' if last else '.'}"
+        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {why}")
+
+    def _news(self) -> Iterator[dict[str, Any]]:
+        """What has come since it was last looked at."""
+        try:
+            data = self._line.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            raise self._dead()
+        self._heard += data
+        while b"\n" in self._heard:
+            text, _, self._heard = self._heard.partition(b"\n")
+            yield json.loads(text)
+
+
+def watched(home: Home, starter: Starter, patience: float = 20.0) -> Line:
+    """A line to the runner, which stays as long as the line does; one is started if there is none."""
+    deadline = time.monotonic() + patience
+    while (line := Line.to(home, deadline - time.monotonic())) is None:
+        if time.monotonic() > deadline:
+            raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
+        starter.see_to_it(deadline - time.monotonic())
+    return line
+
+
+class Stops:
+    """Counts Ctrl-C and SIGTERM, and can be waited for: an exception at any place might lose what was just heard."""
+
+    def __init__(self) -> None:
+        self.count = self._told = 0
+        self._out, self._in = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: object) -> None:
+        self.count += 1
+        with contextlib.suppress(OSError):
+            os.write(self._in, b"!")
+
+    def fileno(self) -> int:
+        return self._out
+
+    def news(self) -> bool:
+        """Whether there was one more since it was last asked."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._out, 64)
+        if self._told == self.count:
+            return False
+        self._told = self.count
+        return True
+
+
+def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[str, Any]]:
+    """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
+    return [
+        {
+            "job": name,
+            "exit_code": code,
+            "reason": reason,
+            "log": home.log(workflow, JobId(job), attempt) if attempt else None,
+        }
+        for name, job, attempt, code, reason in store.failures(workflow)
+    ]
+
+
+@record
+class Bounds:
+    """What no run of these jobs can beat, from how long they took: the longest path, and the work over the slots."""
+
+    minimal: float  # seconds of TrellisDAG's minimal schedule
+    total: float  # seconds of work of all jobs
+    slots: int
+    attempts: int
+
+    @property
+    def work(self) -> float:
+        """Seconds of work for each slot."""
+        return self.total / self.slots
+
+    @property
+    def best(self) -> float:
+        return max(self.minimal, self.work)
+
+
+def bounds(store: Working, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+    """The bounds of a run, by the last attempt at each job."""
+    taken: dict[object, float] = {}
+    attempts = store.attempts(workflow)
+    for name, _, _, started, ended, code, *_ in attempts:
+        if code is not None and isinstance(started, float) and isinstance(ended, float):
+            taken[name] = max(0.0, ended - started)
+    dag = flat.dag
+    seconds = [
+        None if milestone else taken.get(name) for name, milestone in zip(dag.names, dag.milestones, strict=True)
+    ]
+    measured = dag.with_seconds(seconds)
+    return Bounds(measured.minimal_schedule.makespan, measured.work, slots, len(attempts))

@@ -1,0 +1,1 @@
+"""The folder of a store (`.headway`): where it is, who owns it, what is in it."""

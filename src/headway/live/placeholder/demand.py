@@ -1,0 +1,124 @@
+"""The runner's door and whoever came in by it: who is there, and what they want."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Mapping
+
+from headway.live.client.door import peer
+from headway.live.failpoint import here
+from headway.live.home.folder import Home
+from headway.live.placeholder.clients import Client
+from headway.model.errors import HeadwayError
+from headway.model.messages import WorkflowId
+
+
+class Desk:
+    """The clients of a runner. What they want in all is counted anew whenever one may want something else."""
+
+    def __init__(self, home: Home, poll: select.epoll, most: int) -> None:
+        self._poll = poll
+        self._most = most
+        self.clients: dict[int, Client] = {}  # by the handle of their line
+        self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
+        self._environments: dict[WorkflowId, Mapping[bytes, bytes]] = {}  # what the first who wants one has given
+        self.slots = 1
+        self.memory = 0
+        self.named: dict[str, int] = {}  # the most of each that anybody says there is
+        self.marks: set[str] = set()  # of jobs that clients are part of
+        self.closing = False  # nobody gets anything any more
+        self._farewell: HeadwayError | None = None  # what everybody is told before the line is closed
+        self._door = home.listen()
+        self._watch_door()
+
+    def _watch_door(self) -> None:
+        self.door = self._door.socket.fileno()
+        self._poll.register(self.door, select.EPOLLIN)
+
+    def welcome(self) -> bool:
+        """Lets one client in; whether there was one."""
+        try:
+            line, _ = self._door.socket.accept()
+        except BlockingIOError:
+            return False
+        if peer(line) != os.geteuid():  # nothing is read of what another user says
+            line.close()
+            return True
+        line.setblocking(False)
+        self.clients[line.fileno()] = client = Client(line)
+        if self._farewell is not None:
+            client.refuse(self._farewell)
+        self._poll.register(line.fileno(), select.EPOLLIN)
+        return True
+
+    def dismiss(self, error: HeadwayError) -> None:
+        """Tells all clients, and those that still connect, why no more jobs are started."""
+        self._farewell = error
+        self._door.hide()
+        for client in self.clients.values():
+            client.refuse(error)
+
+    def attend(self, handle: int, mask: int) -> Client:
+        """Hears a client, and tells it what it had no ear for before."""
+        client = self.clients[handle]
+        if mask & ~select.EPOLLIN:
+            client.flush()
+        if mask & ~select.EPOLLOUT:
+            client.hear()
+        if client.gone:
+            self._poll.unregister(handle)
+            del self.clients[handle]
+            client.close()
+        return client
+
+    def reckon(self) -> None:
+        """Counts anew who wants what. The most slots that anybody asked for are those there are."""
+        present = [client for client in self.clients.values() if client.workflow and not client.watches]
+        if self.closing:
+            for client in present:
+                client.wants_more = False
+        self._environments = {one.workflow: one.environment for one in reversed(present) if one.wants_more}
+        self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
+        self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
+        self.memory = max((client.memory for client in present), default=0)
+        self.named = {}
+        for client in present:
+            for name, count in client.named.items():
+                self.named[name] = max(count, self.named.get(name, 0))
+        self.marks = {client.mark for client in present if client.mark}
+
+    def cancel(self, workflow: WorkflowId) -> None:
+        """Nobody wants a workflow run any more."""
+        for client in self.clients.values():
+            if client.workflow == workflow:
+                client.wants_more = False
+
+    def take_turns(self) -> None:
+        """Who was served first is served last next time."""
+        if len(self.wanted) > 1:
+            self.wanted.append(self.wanted.pop(0))
+
+    def environment(self, workflow: WorkflowId) -> Mapping[bytes, bytes]:
+        """What whoever wants a workflow run has given for its jobs."""
+        return self._environments[workflow]
+
+    def watch_line(self, handle: int, client: Client) -> None:
+        """Waits for a client's ear only while there is something that it has not taken."""
+        if client.is_waited_for != client.is_behind:
+            client.is_waited_for = client.is_behind
+            self._poll.modify(handle, select.EPOLLIN | (select.EPOLLOUT if client.is_behind else 0))
+
+    def closed(self) -> bool:
+        """Shuts the door, unless somebody came in at the last moment: who could still find it is let in."""
+        self._door.hide()
+        here("leave.hidden")
+        while self.welcome():
+            pass
+        if not self.clients:
+            return True
+        self._poll.unregister(self.door)
+        self._door.socket.close()
+        self._door.open()
+        self._watch_door()
+        return False

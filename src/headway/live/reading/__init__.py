@@ -1,0 +1,1 @@
+"""Reads workflows: files, make, users' scripts; everything that formats need of the world."""

@@ -1,0 +1,115 @@
+"""Which jobs a run is about: its options meet what earlier runs have left in the store, and what make says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from headway.engine.edited import REFUSE, RERUN
+from headway.live.store.shared import Shared
+from headway.model.flatten import Flat
+from headway.model.messages import WorkflowId
+from headway.model.record import record
+from headway.model.states import State
+from headway.model.workflow import Workflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a run of everything does without
+    from headway.engine.plan import Known, Plan
+    from headway.live.store.defaults import Defaults
+
+
+@record
+class Choice:
+    """What the user of one run wants of a workflow, read with these arguments."""
+
+    source: Workflow
+    arguments: Sequence[str] = ()
+    until: Sequence[str] = ()
+    since: Sequence[str] = ()
+    retry: bool = False
+    always: bool = False  # run also what make calls up to date
+    defaults: Defaults | None = None  # how often jobs are tried that say nothing of it
+
+    def planned(
+        self,
+        flat: Flat,
+        earlier: Mapping[int, Known] | None = None,
+        started: Mapping[int, float] | None = None,
+        owed: Mapping[str, str] | None = None,
+    ) -> Plan:
+        """What happens to each job, by how far earlier runs have got with it, when they last started it, and what of a
+        Makefile's targets they have not made as it says now.
+        """
+        from headway.engine.plan import UNJUDGED, plan
+        from headway.model.part import part
+
+        earlier, judged = earlier or {}, UNJUDGED
+        if self.is_judged:
+            from headway.live.runs.uptodate import Earlier, all_of
+            from headway.live.runs.uptodate import judged as judgement
+
+            known = Earlier(earlier, started or {}, owed or {})
+            judged = all_of(flat) if self.always else judgement(self.source, self.arguments, flat, known, self.retry)
+        return plan(flat, earlier, part(flat, self.until, self.since), judged, self.retry)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether make has a say, or -B has."""
+        return self.source.format == "makefile"
+
+    def way(self, edited: str) -> str:
+        """What to do with an edited file: with -B all of it runs again, so there is nothing to ask."""
+        return RERUN if self.is_judged and self.always and edited == REFUSE else edited
+
+    def owed(self, store: Shared, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
+        """Targets that must be made, whatever their files look like."""
+        if not self.is_judged or self.always:
+            return {}
+        from headway.live.runs.uptodate import owed
+        from headway.live.store.arrangement import earlier, made
+
+        before = earlier(store, workflow)
+        return owed(flat, made(store, workflow), (made(store, one) for one in before)) if before else {}
+
+    def settler(self, store: Shared) -> Callable[[WorkflowId, Flat], None]:
+        """What tells a store, once it has the workflow."""
+        return partial(self.settle, store)
+
+    def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
+        """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
+        if self.defaults is not None:
+            from headway.live.store.defaults import set_defaults
+
+            set_defaults(store, workflow, flat, self.defaults)
+        arranged = bool(store.left_out(workflow))
+        if not (arranged or self.until or self.since or self.is_judged):
+            return
+        from headway.live.store.arrangement import arrange, known, last_starts
+
+        if self.until or self.since or self.is_judged:
+            started = last_starts(store, workflow) if self.is_judged else {}
+            planned = self.planned(flat, known(store, workflow), started, self.owed(store, workflow, flat))
+            if arranged or not planned.is_plain:
+                arrange(store, workflow, flat, planned)
+        elif arranged:
+            arrange(store, workflow, flat, None)
+
+
+@record
+class Tally:
+    """How many jobs of a workflow are done, failed, not run though they were to, and left out of this run."""
+
+    done: int
+    failed: int
+    skipped: int
+    left_out: int
+
+
+def tally(store: Shared, workflow: WorkflowId) -> Tally:
+    counts, out = store.counts(workflow), store.left_out(workflow)
+    done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
+    skipped = sum(counts.values()) - done - failed
+    failed_out = out.get(State.FAILED, 0)
+    rest_out = sum(out.values()) - failed_out
+    return Tally(done, failed - failed_out, skipped - rest_out, failed_out + rest_out)

@@ -1,0 +1,245 @@
+"""One `headway run`: a runner, a store and a workflow in it, watched until it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from headway.engine.edited import REFUSE
+from headway.live.client.outage import waited_out
+from headway.live.client.watch import Bounds, Line, Progress, Stops, bounds, failed_jobs
+from headway.live.failpoint import here
+from headway.live.home.folder import Home
+from headway.live.runs.selection import Choice, Tally, tally
+from headway.live.runs.submit import source_of, submitted, unheeded
+from headway.live.store import PASSWORD, AnyStore, WorkingStore
+from headway.model.flatten import Flat
+from headway.model.messages import WorkflowId
+from headway.model.record import field, record
+from headway.model.states import State
+from headway.model.workflow import Workflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from headway.live.runs.dagman_files import DagmanFiles
+
+INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
+FAILED = 3  # the exit code of a run that left something undone
+DAGMANS = 1  # the same as DAGMan says it, which is what the node of a sub-DAG sees
+
+
+@record
+class Wish:
+    """What the user of a run wants."""
+
+    slots: int
+    order: str
+    fail_fast: bool = False
+    retry: bool = False
+    fresh: bool = False
+    edited: str = REFUSE
+    memory: int = 0  # bytes; 0: all of the machine's
+    named: Mapping[str, int] = field(default_factory=dict)
+    place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
+    inside: str = ""  # what of it holds for sub-DAGs as well; they read it
+
+
+@record
+class Outcome:
+    """How a run ended."""
+
+    tally: Tally
+    seconds: float
+    bounds: Bounds
+    failures: Sequence[Mapping[str, Any]]
+    returned: int | None  # what the workflow itself says (FINAL, ABORT-DAG-ON)
+    rescue: Path | None  # where what is done was written down for DAGMan
+    failed: int = FAILED  # the exit code of one that is not done
+    decided: bool = False  # it is not a node's own code that is returned, but how the final one ended
+
+    @property
+    def exit_code(self) -> int:
+        if self.returned is not None:
+            return self.returned
+        return 0 if not self.tally.failed and not self.tally.skipped else self.failed
+
+    @property
+    def dagmans_code(self) -> int:
+        """What DAGMan would have exited with."""
+        if self.returned is not None and not self.decided:
+            return self.returned
+        return DAGMANS if self.exit_code else 0
+
+
+def with_services(path: str) -> str:
+    """A PATH on which jobs find mqstatus, wherever Headway was called from. What is on it already comes first."""
+    for program in (sys.argv[0], sys.executable):
+        folder = os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH120 - a short run waits for this
+        if os.access(f"{folder}/mqstatus", os.X_OK):
+            return path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+    return path
+
+
+class Session:
+    """A workflow in its store, ready to be run."""
+
+    def __init__(
+        self,
+        home: Home,
+        store: WorkingStore,
+        whole: Callable[[], AnyStore],
+        line: Line,
+        workflow: Workflow,
+        arguments: Sequence[str],
+        wish: Wish,
+        choose: Callable[[Workflow], Choice],
+        tell: Callable[[str], None],
+    ) -> None:
+        self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
+        self._home, self._store, self._line, self._wish = home, store, line, wish
+        self._whole = whole
+        self._files: DagmanFiles | None = None
+        if wish.place is not None:
+            from headway.live.runs.sub_dag import sub_dag
+
+            arguments = [*arguments, sub_dag(whole(), workflow, wish.place)]
+        self._original = workflow
+        self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
+        if self.rescue is not None:
+            from headway.live.runs.rescue import rescued
+
+            workflow = rescued(workflow, self.rescue)
+        self._workflow = workflow
+        self.warnings: list[str] = []  # what submitting it has to say comes on top, the file's own warnings too
+        if workflow.format == "dagman":
+            self.warnings += unheeded(workflow)
+        choice = choose(workflow)
+
+        def submit() -> tuple[WorkflowId, Flat]:
+            return submitted(
+                *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
+                choose=choice.settler(store),
+                edited=choice.way(wish.edited),
+                whole=whole,
+                named=wish.named,
+                heard=self.warnings,
+            )
+
+        # A second try at something new could be a second one of it.
+        self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
+        if wish.retry:
+            waited_out(lambda: store.retry_failed(self.number), tell)
+        waited_out(lambda: store.resume(self.number, wish.place is not None), tell)
+        self.before = waited_out(lambda: tally(store, self.number), tell)
+        self.total = self.before.done + self.before.failed + self.before.skipped
+
+    def _rescue(self, workflow: Workflow) -> Path | None:
+        """The rescue file to begin from: only for a DAG that the store does not know, or a sub-DAG as DAGMan does."""
+        from headway.live.runs.rescue import rescue_of
+
+        rescue, file = rescue_of(workflow), source_of(workflow, ())
+        if rescue is None:
+            return None
+        store, place = self._whole(), self._wish.place
+        known = any(one.source == file or one.source.startswith(f"{file} ") for one in store.workflows())
+        if known and place is not None:
+            from headway.live.runs.sub_dag import is_tried_again
+
+            known = not is_tried_again(store, place)
+        return None if known else rescue
+
+    def start(self) -> None:
+        """Tells the runner what is wanted."""
+        here("hello.before")
+        self._line.say(
+            {
+                "workflow": self.number,
+                "slots": self._wish.slots,
+                "environment": self._environment(),
+                "mark": os.environ.get("HEADWAY_LEASE", ""),
+                "fail_fast": self._wish.fail_fast,
+                "memory": self._wish.memory,
+                "named": dict(self._wish.named),
+                "recipes": self._workflow.format == "makefile",
+            }
+        )
+        here("hello.after")
+
+    def _environment(self) -> dict[str, str]:
+        """For jobs, sub-DAGs among them."""
+        given = {**os.environ, "HEADWAY_ORDER": self._wish.order, INSIDE: self._wish.inside}
+        if not self._wish.inside:
+            del given[INSIDE]  # one of an outer run means nothing here
+        given["PATH"] = with_services(given.get("PATH", os.defpath))
+        if self._workflow.provisioner is not None:
+            from headway.live.client.provisioner import chirping
+
+            given["PATH"] = f"{chirping(self._home)}{os.pathsep}{given['PATH']}"
+        if self._store.is_shared:
+            given.pop(PASSWORD, None)  # of the store; what runs in jobs and needs it asks the runner
+        return given
+
+    def reports(self, stops: Stops, warn: Callable[[str], None]) -> Iterator[Progress]:
+        """How far it is, until it ends. The files that a DAGMan file asks for are kept meanwhile."""
+        files = None
+        if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
+            from headway.live.runs.dagman_files import DagmanFiles
+
+            known = self._original, self._whole(), self.number, self._since
+            files = waited_out(lambda: DagmanFiles(*known, warn), warn)
+        yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
+        if files is not None:
+            self._files = files
+
+    def ended(self, warn: Callable[[str], None]) -> Outcome:
+        """How it ended; the files that a DAGMan file asks for are brought up to date for the last time."""
+        outcome, files = waited_out(lambda: self.outcome, warn), self._files
+        if files is not None:
+            waited_out(lambda: files.end(outcome.dagmans_code), warn)
+        return outcome
+
+    def _bounds(self) -> Bounds:
+        """What no run of these jobs can beat. A node's scripts and processes are steps of its path."""
+        if self._workflow.format != "dagman":
+            return bounds(self._store, self.number, self._flat, self._wish.slots)
+        from headway.live.runs.expected_times import measured, taken
+        from headway.model.states import Step
+
+        whole = self._whole()
+        attempts = whole.history(self.number)
+        dag = measured(whole.web(self.number), attempts)
+        inside = {at for at, job in enumerate(self._flat.jobs) if job is not None and job.rules.subdag is not None}
+        waits = sum(steps.get(Step.MAIN, 0.0) for job, steps in taken(attempts).items() if job in inside)
+        work = max(0.0, dag.work - waits)  # a sub-DAG's node has no slot while the jobs of the sub-DAG run
+        return Bounds(dag.minimal_schedule.makespan, work, self._wish.slots, len(attempts))
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """How it ended, by what the store says; to be asked when it has."""
+        store, number = self._store, self.number
+        ended, failed = tally(store, number), FAILED if self._wish.place is None else DAGMANS
+        returned, rescue, decided = store.returned(number), None, False
+        if self._workflow.format == "dagman":
+            final = store.final_state(number)
+            if ended.done < self.total and (returned != 0 or final is State.FAILED):
+                from headway.live.runs.rescue import write_rescue
+
+                rescue = write_rescue(self._workflow, self._whole(), number, self._since)
+            if final in (State.DONE, State.FAILED):  # it decides, whatever else happened
+                returned, decided = (0 if final is State.DONE else failed), True
+        return Outcome(
+            ended,
+            time.time() - self.begun,
+            self._bounds(),
+            failed_jobs(self._home, store, number) if ended.failed else [],
+            returned,
+            rescue,
+            failed,
+            decided,
+        )
