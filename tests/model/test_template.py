@@ -103,6 +103,9 @@ def test_what_is_in_a_line_arrives_as_it_is(template: str, text: str) -> None:
         ('2>/dev/null eval "echo {}"', "after eval"),
         ("> out eval echo {}", "after eval"),
         ("<l eval 'echo {}'", "after eval"),
+        ("sh -c 2>&1 {}", "in the script of sh -c"),
+        ("sh -c >| out {}", "in the script of sh -c"),
+        ("sh -c <> out {}", "in the script of sh -c"),
         ('f() { eval "echo {}"; }; f', "after eval"),
         ("env -u FOO watch {}", "after watch"),
         ("sudo -u bob ssh h {}", "after ssh"),
@@ -116,6 +119,11 @@ def test_a_place_where_a_shell_would_read_the_text_is_refused_by_name(template: 
     with pytest.raises(ModelError) as refused:
         command_of(template)
     assert f"cannot stand {where}, " in refused.value.what and refused.value.fix
+
+
+def test_a_redirection_that_shells_read_differently_is_refused() -> None:
+    with pytest.raises(ModelError, match="&> is a redirection to some shells"):
+        command_of("true &> out eval {}")
 
 
 def test_a_program_and_its_arguments_are_no_way_round() -> None:
@@ -148,6 +156,11 @@ _SIGNS = ["{}", "{1}", " ", "'", '"', "`", "$(", "$((", "))", "(", ")", "${x:-",
 _WORDS = [
     "bash -o errexit -c ",
     "2>&1 ",
+    ">| /dev/null ",
+    "<> /dev/null ",
+    ">>/dev/null ",
+    "<<< x ",
+    "&>",
     "f() { ",
     "env -u X ",
     "case x in x)",

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from headway.model.errors import ModelError, shown
 from headway.model.record import record
-from headway.model.template import PLACE, from_line, from_words
+from headway.model.shell_reader import PLACE
+from headway.model.template import from_line, from_words
 
 _LONGEST = 80  # characters of a name
 
