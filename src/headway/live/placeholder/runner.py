@@ -25,6 +25,7 @@ from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs, NoRoomError
+from headway.live.placeholder.launch import LATELY
 from headway.live.placeholder.recovery import recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
@@ -359,8 +360,10 @@ class Runner:
 
     def exchange(self) -> None:
         """Sees the store, and passes on what it says."""
-        self.verify()
+        self.verify(LATELY)
         answer = self.supply.exchange()
+        if answer.over or answer.stuck:
+            self.verify()  # nobody is told that all is well of a store that is gone
         if answer.lost:
             self.others.lose(answer.lost)
         if self.store.is_shared:
@@ -374,11 +377,11 @@ class Runner:
             self.end(answer.stops)
         self.desk.take_turns()
 
-    def verify(self) -> None:
-        """Sees whether our folder is where it was."""
+    def verify(self, lately: Seconds = 0.0) -> None:
+        """Sees whether our folder is where it was; `lately`: seconds for which an earlier look will do."""
         if not self.lost:
             try:
-                self.home.verify()
+                self.home.verify(lately)
             except LostHomeError as error:
                 self.abandon(error)
 
