@@ -108,6 +108,11 @@ class Display:
             self.say(self._at_best(limits, seconds, where, whole=not self._before and not ended.skipped))
         if ended.failed:
             self.say("Run again with --retry, it tries again what failed.")
+        if outcome.disabled:
+            from headway.engine.explain import named
+
+            what = "it" if len(outcome.disabled) == 1 else "them"
+            self.say(f"disabled: {one_line(named(outcome.disabled))}. headway enable lets {what} run.")
         if ended.skipped and not ended.failed:
             self.say("headway status shows what was not run, headway explain JOB tells why.")
 

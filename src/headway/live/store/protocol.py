@@ -98,6 +98,9 @@ class Looking(Protocol):
     def left_out(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs the latest run leaves out, by their state."""
 
+    def disabled(self, workflow: WorkflowId) -> list[str]:
+        """The jobs that have not ended and that their user has disabled."""
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs are in each state; milestones left out."""
 

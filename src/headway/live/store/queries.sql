@@ -402,6 +402,11 @@ WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
 -- name: left_out
 SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
 
+-- Jobs that have not ended and that their user has disabled.
+-- name: disabled
+SELECT s.name FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN (2, 3, 4) AND j.kind <> 3 ORDER BY j.job
+
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
     tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
