@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from headway.engine.intake import Outside
 from headway.engine.ready import Room
 from headway.live.spec import Spec
@@ -163,7 +165,51 @@ class NodeContract:
         crew.end("b", exit_code=None)
         assert crew.take(9) == [] and crew.states() == "a:f b:e c:e"
         crew.store.resume(crew.workflow)
-        assert crew.store.returned(crew.workflow) is None and crew.take(9) == ["b", "c"]
+        assert crew.store.returned(crew.workflow) == 9 and crew.take(9) == ["b", "c"]
+        crew.end("b", "c")
+        assert crew.store.returned(crew.workflow) == 9  # since nobody has retried it
+
+    @pytest.mark.parametrize("how", ["retry", "redo", "done", "another failure"])
+    def test_what_a_job_that_ended_its_workflow_returns_holds_until_something_else_comes_of_it(
+        self, place: str, how: str
+    ) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9)), "b": Job("b")}))
+        crew.take(1)
+        crew.end("a", exit_code=4)
+        if how == "retry":
+            crew.store.retry_failed(crew.workflow)
+        elif how != "another failure":
+            crew.steer(how, "a")
+        crew.store.resume(crew.workflow)
+        if how == "another failure":
+            assert crew.store.returned(crew.workflow) == 9
+            crew.run("b", exit_code=1)
+        assert crew.store.returned(crew.workflow) is None
+
+    def test_a_workflow_that_was_ended_and_has_gone_on_to_its_end_returns_nothing_else(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(0, 9)), "b": Job("b")}))
+        crew.run("a")
+        crew.store.resume(crew.workflow)
+        assert crew.store.returned(crew.workflow) == 9
+        crew.run("b")
+        assert crew.store.returned(crew.workflow) is None
+
+    def test_what_ends_with_its_workflow_does_not_change_what_that_returns(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9)), "b": Job("b")}))
+        crew.take(2)
+        crew.end("a", exit_code=4)
+        crew.end("b", exit_code=-15)
+        assert crew.states() == "a:f b:f" and crew.store.returned(crew.workflow) == 9
+        crew.store.resume(crew.workflow)
+        assert crew.store.returned(crew.workflow) == 9
+
+    def test_a_final_job_that_is_called_done_decides_nothing(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": Job("a")}, outside=[(Kind.FINAL, "f", Job("f"))]))
+        crew.run("a", exit_code=1)
+        crew.run("f", exit_code=2)
+        assert crew.store.final_state(crew.workflow) is State.FAILED
+        crew.steer("done", "f")
+        assert crew.states() == "a:f f:d" and crew.store.final_state(crew.workflow) is None
 
     def test_the_final_job_waits_for_all_and_for_what_is_tried_again(self, place: str) -> None:
         crew = Crew.on(place, nodes({"a": Job("a"), "b": Job("b")}, "ab", outside=[(Kind.FINAL, "f", Job("f"))]))

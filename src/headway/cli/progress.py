@@ -104,6 +104,8 @@ class Display:
         self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
         if outcome.decided and not outcome.exit_code and (ended.failed or ended.skipped):
             self.say("Its FINAL node has ended well, which decides: exit code 0.")
+        elif outcome.returned == 0 and (ended.failed or ended.skipped):
+            self.say("A node has ended the DAG, and ABORT-DAG-ON says RETURN 0, which decides: exit code 0.")
         if limits.attempts:
             self.say(self._at_best(limits, seconds, where, whole=not self._before and not ended.skipped))
         if ended.failed:

@@ -119,6 +119,10 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
     for row in new:
         row.to(State.DONE)
         changes.note(row)
+        if row.kind == Kind.FINAL:
+            row.tries = 0  # it has not run: it does not decide how its workflow has ended
+        else:
+            changes.renewed.add(row.workflow)
         if row.kind >= Kind.NODE and row.key in board.nodes:
             changes.nodes[row.key] = board.nodes[row.key]
             changes.nodes[row.key].not_before = None
@@ -153,6 +157,8 @@ def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bo
     if final is not None and final.key not in again and changes.changed:
         _begin_anew(board, final, changes)
         changes.rows[final.key] = final
+    if changes.changed:
+        changes.renewed.update(row.workflow for row in in_order)
     jobs = {row.job for row in in_order}
     changes.certain = [pair for pair in board.doubts if pair[0] in jobs and pair[1] in jobs]
     return changes

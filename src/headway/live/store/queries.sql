@@ -108,7 +108,15 @@ SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2,
 INSERT INTO meta (key, value) VALUES ('last_run', :workflow) ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
 -- name: unhalt
-UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
+UPDATE workflows SET halted = 0 WHERE id = :workflow
+
+-- What a job has made a workflow return that it ended.
+-- name: renew
+UPDATE workflows SET returns = NULL WHERE id = :workflow AND returns IS NOT NULL
+
+-- The same after a failure, unless that came of the end itself.
+-- name: renew_failed
+UPDATE workflows SET returns = NULL WHERE id = :workflow AND returns IS NOT NULL AND halted = 0
 
 -- The job that a lease is for, and whether its end has not been told and would still count. SQLite: with the last
 -- number given to a job that became eligible.

@@ -186,7 +186,7 @@ class SqliteStore(Claims):
             many(_TEXT["spend"], changes.spent)
         if rows.given:
             many(_TEXT["set_arrivals"], [(rows.arrivals[workflow], workflow) for workflow in rows.given])
-        if changes.nodes or changes.aborts:
+        if changes.nodes or changes.renewed:  # whoever ends a workflow is a node
             self._consequences(changes, now)
         if changes.refused:
             self._refuse(changes.refused, now)

@@ -88,6 +88,7 @@ class Steering(Claims):
     def _write(self, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
         self._change_rows(changes.rows.values())
         self._write_nodes(changes.nodes)
+        self._renew(changes)
         for _, parent in changes.counted:
             self._run("count_arcs", workflow=workflow, parent=parent)
         for parent in changes.unspent:
