@@ -103,6 +103,14 @@ def test_a_makefile_that_headway_wrote_goes_on_where_it_stopped(tmp_path: Path) 
     assert (tmp_path / "ledger").read_text() == "A\n"
 
 
+def test_a_goal_that_another_goal_has_needed_before_is_made_once(tmp_path: Path) -> None:
+    """What make says of it, that it is up to date, was run as a line of the recipe before."""
+    rules = ".PHONY: all check\nall: out ; $(SAY)\nout: ; $(SAY); touch $@\ncheck: all"
+    both = Both(tmp_path, rules)
+    assert both.runs("all", "out", "check", make=("all", "out", "check")) == "all out"
+    assert both.runs("all", "out", make=("all", "out")) == "all"
+
+
 # --- edited recipes ----------------------------------------------------------------------------------------------
 
 RECIPE = "all: last\nlast: out | side ; $(SAY); cp out last\nout: in ; $(SAY); echo {} > $@\nside: ; $(SAY); touch $@"
