@@ -240,6 +240,37 @@ def test_half_a_target_is_never_up_to_date_later(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "half\n\n"
 
 
+PRECIOUS = ".PRECIOUS: out\nall: out\n\tcp out all\nout: in\n\t$(SAY); echo half > $@; test -e go && echo whole > $@"
+
+
+@pytest.mark.parametrize(("first", "then"), [((), ("out",)), (("out",), ()), (("out",), ("all", "out"))])
+def test_half_a_target_is_not_up_to_date_when_other_goals_include_it(
+    tmp_path: Path, first: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    """The run said that it was up to date, and exited with 0."""
+    tree = Tree(tmp_path, PRECIOUS, files="in")
+    assert tree.run(*first, code=3) == "out" and (tmp_path / "out").read_text() == "half\n"
+    assert subprocess.run(["make", "-q", "out"], cwd=tmp_path, check=False).returncode == 0  # make would be taken in
+    (tmp_path / "go").touch()
+    dry = headway("run", str(tree.makefile), "--dry-run", *then)
+    assert "out" in dry.stdout and "an earlier run began it and did not come to its end" in dry.stdout
+    assert tree.run(*then) == "out" and (tmp_path / "out").read_text() == "whole\n"
+    assert tree.run(*then) == "" and tree.run("out", "in") == ""  # by now it is whole, whoever asks
+
+
+def test_what_was_killed_half_way_with_other_goals_is_made_again_though_it_was_done_before(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, PRECIOUS, files="in")
+    tree.touch("go")
+    assert tree.run() == "out" and tree.run() == ""
+    (tmp_path / "go").unlink()
+    tree.touch("in")
+    assert tree.run("out", code=3) == "out" and (tmp_path / "out").read_text() == "half\n"
+    tree.touch("in", 1000)  # so that make calls it up to date
+    tree.touch("go")
+    assert tree.run() == "out" and (tmp_path / "all").read_text() == "whole\n"
+    assert tree.run() == ""
+
+
 def test_a_target_that_its_failing_recipe_has_not_touched_stays(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "out: in\n\techo one >> ledger\n\tfalse", files="in")
     tree.touch("out", 500)

@@ -36,8 +36,8 @@ class Claims(Shared):
         """Writes state, counters and arrival of rows."""
         raise NotImplementedError
 
-    def _list(self, values: Sequence[int]) -> object:
-        """Numbers as one parameter of a statement."""
+    def _list(self, values: Sequence[int] | Sequence[str]) -> object:
+        """Numbers, or texts, as one parameter of a statement."""
         return values
 
     def _traits(self, workflow: WorkflowId) -> Traits:
