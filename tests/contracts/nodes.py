@@ -9,12 +9,14 @@ import pytest
 from headway.engine.intake import Outside
 from headway.engine.ready import Room
 from headway.live.spec import Spec
+from headway.live.store.claims import Claims
+from headway.live.store.makefiles import Begun, last_attempts, of_file, unfinished
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources, Rules, Script, Tolerance
 from headway.model.states import Kind, State
-from tests.contracts.crew import Crew
+from tests.contracts.crew import Crew, flow
 
 
 def nodes(
@@ -255,6 +257,22 @@ class NodeContract:
         crew = Crew.on(place, nodes({"a": job(abort_on=(10, None))}))
         crew.run("a", exit_code=10)
         assert crew.store.returned(crew.workflow) == 10
+
+    def test_the_last_attempt_at_a_job_is_known_over_all_workflows_of_a_file(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", source="/w all"))
+        crew.run("a")
+        crew.run("b", exit_code=1)
+        other, apart = Crew(crew.store, crew.store.add(flow("b", source="/w"), 5.0)), flow("b", source="/w2")
+        crew.store.add(apart, 5.0)
+        other.run("b")
+        assert isinstance(crew.store, Claims)
+        both = of_file(crew.store, "/w", None)
+        assert sorted(both) == [crew.workflow, other.workflow]
+        assert of_file(crew.store, "/w", other.workflow) == [crew.workflow]
+        assert unfinished(crew.store, both) == [
+            {"a": Begun(True, crew.leases["a"].id), "b": Begun(False, crew.leases["b"].id)}
+        ]
+        assert last_attempts(crew.store, both, ["b", "c"]) == {"b": other.leases["b"].id}
 
     def test_a_process_is_tried_again_by_its_own_rules_below_those_of_its_node(self, place: str) -> None:
         node = job(retries=1, post=POST)
