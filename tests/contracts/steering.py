@@ -117,6 +117,13 @@ class SteeringContract:
         crew.end("n/0", "n/1", "n/2")
         crew.run("b")
 
+    def test_a_node_that_is_stopped_while_none_of_its_processes_runs_begins_all_of_them_anew(self, place: str) -> None:
+        crew = Crew.on(place, submission(processes()))
+        crew.take(1)
+        crew.end("n/0")
+        assert crew.steer("stop", "n") == "n" and crew.states() == "n:x"
+        assert crew.steer("enable", "n") == "n" and crew.take(3) == ["n/0", "n/1", "n/2"]
+
     def test_a_node_that_is_enabled_before_it_has_stopped_goes_on(self, place: str) -> None:
         crew = Crew.on(place, submission(processes("b")))
         assert crew.take(1) == ["n/0"]

@@ -43,7 +43,7 @@ def disable(board: Board, rows: Iterable[Row]) -> Steered:
             continue
         _switch_off(row)
         changes.note(row)
-        if row.state is State.RUNNING and row.lease is None:
+        if _is_open(row):
             parts = board.parts(row)
             for part in parts:
                 if part.state is State.ELIGIBLE:
@@ -53,9 +53,14 @@ def disable(board: Board, rows: Iterable[Row]) -> Steered:
     return changes
 
 
+def _is_open(row: Row) -> bool:
+    """Whether it is a node in the hands of its processes."""
+    return row.state is State.RUNNING and row.lease is None
+
+
 def stop(board: Board, rows: Collection[Row]) -> Steered:
     """They are disabled, and what runs of them is to end. A node gives up all of its processes."""
-    changes = disable(board, rows)
+    changes = disable(board, [row for row in rows if not _is_open(row)])
     disabled = set(changes.changed)
     for row in _steerable(rows):
         if row.state is not State.RUNNING:
@@ -65,6 +70,7 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
         if row.lease is not None:
             changes.stops.append(row.lease)
             continue
+        row.off = True
         parts = board.parts(row)
         for part in parts:
             _switch_off(part)
@@ -73,6 +79,7 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
                 changes.stops.append(part.lease)
         if not any(part.state is State.RUNNING for part in parts):
             close(row, changes.nodes.setdefault(row.key, board.node(row)), parts)
+    changes.changed.sort()
     return changes
 
 

@@ -95,8 +95,9 @@ def half_made(
     `unfinished`: jobs of workflows with other goals; `last`: the last attempt at jobs, in whichever workflow.
     """
     halves: dict[str, list[Mapping[str, Begun]]] = {}
+    targets = nodes_of(flat) if unfinished else {}
     for before in unfinished:
-        for name in nodes_of(flat):
+        for name in targets:
             lines = _recipe(before, name)
             if any(one.lease for one in lines.values()) and not all(one.done for one in lines.values()):
                 halves.setdefault(name, []).append(lines)
