@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from headway.engine.intake import Outside
 from headway.engine.ready import Room
+from headway.live.store.claims import Claims
+from headway.live.store.makefiles import Begun, last_attempts, of_file, unfinished
 from headway.live.store.spec import Spec
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources, Rules, Script, Tolerance
 from headway.model.states import Kind, State
-from tests.contracts.crew import Crew
+from tests.contracts.crew import Crew, flow
 
 
 def nodes(
@@ -163,7 +167,51 @@ class NodeContract:
         crew.end("b", exit_code=None)
         assert crew.take(9) == [] and crew.states() == "a:f b:e c:e"
         crew.store.resume(crew.workflow)
-        assert crew.store.returned(crew.workflow) is None and crew.take(9) == ["b", "c"]
+        assert crew.store.returned(crew.workflow) == 9 and crew.take(9) == ["b", "c"]
+        crew.end("b", "c")
+        assert crew.store.returned(crew.workflow) == 9  # since nobody has retried it
+
+    @pytest.mark.parametrize("how", ["retry", "redo", "done", "another failure"])
+    def test_what_a_job_that_ended_its_workflow_returns_holds_until_something_else_comes_of_it(
+        self, place: str, how: str
+    ) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9)), "b": Job("b")}))
+        crew.take(1)
+        crew.end("a", exit_code=4)
+        if how == "retry":
+            crew.store.retry_failed(crew.workflow)
+        elif how != "another failure":
+            crew.steer(how, "a")
+        crew.store.resume(crew.workflow)
+        if how == "another failure":
+            assert crew.store.returned(crew.workflow) == 9
+            crew.run("b", exit_code=1)
+        assert crew.store.returned(crew.workflow) is None
+
+    def test_a_workflow_that_was_ended_and_has_gone_on_to_its_end_returns_nothing_else(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(0, 9)), "b": Job("b")}))
+        crew.run("a")
+        crew.store.resume(crew.workflow)
+        assert crew.store.returned(crew.workflow) == 9
+        crew.run("b")
+        assert crew.store.returned(crew.workflow) is None
+
+    def test_what_ends_with_its_workflow_does_not_change_what_that_returns(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": job(abort_on=(4, 9)), "b": Job("b")}))
+        crew.take(2)
+        crew.end("a", exit_code=4)
+        crew.end("b", exit_code=-15)
+        assert crew.states() == "a:f b:f" and crew.store.returned(crew.workflow) == 9
+        crew.store.resume(crew.workflow)
+        assert crew.store.returned(crew.workflow) == 9
+
+    def test_a_final_job_that_is_called_done_decides_nothing(self, place: str) -> None:
+        crew = Crew.on(place, nodes({"a": Job("a")}, outside=[(Kind.FINAL, "f", Job("f"))]))
+        crew.run("a", exit_code=1)
+        crew.run("f", exit_code=2)
+        assert crew.store.final_state(crew.workflow) is State.FAILED
+        crew.steer("done", "f")
+        assert crew.states() == "a:f f:d" and crew.store.final_state(crew.workflow) is None
 
     def test_the_final_job_waits_for_all_and_for_what_is_tried_again(self, place: str) -> None:
         crew = Crew.on(place, nodes({"a": Job("a"), "b": Job("b")}, "ab", outside=[(Kind.FINAL, "f", Job("f"))]))
@@ -209,6 +257,22 @@ class NodeContract:
         crew = Crew.on(place, nodes({"a": job(abort_on=(10, None))}))
         crew.run("a", exit_code=10)
         assert crew.store.returned(crew.workflow) == 10
+
+    def test_the_last_attempt_at_a_job_is_known_over_all_workflows_of_a_file(self, place: str) -> None:
+        crew = Crew.on(place, flow("ab", source="/w all"))
+        crew.run("a")
+        crew.run("b", exit_code=1)
+        other, apart = Crew(crew.store, crew.store.add(flow("b", source="/w"), 5.0)), flow("b", source="/w2")
+        crew.store.add(apart, 5.0)
+        other.run("b")
+        assert isinstance(crew.store, Claims)
+        both = of_file(crew.store, "/w", None)
+        assert sorted(both) == [crew.workflow, other.workflow]
+        assert of_file(crew.store, "/w", other.workflow) == [crew.workflow]
+        assert unfinished(crew.store, both) == [
+            {"a": Begun(True, crew.leases["a"].id), "b": Begun(False, crew.leases["b"].id)}
+        ]
+        assert last_attempts(crew.store, both, ["b", "c"]) == {"b": other.leases["b"].id}
 
     def test_a_process_is_tried_again_by_its_own_rules_below_those_of_its_node(self, place: str) -> None:
         node = job(retries=1, post=POST)

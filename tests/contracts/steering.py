@@ -117,6 +117,13 @@ class SteeringContract:
         crew.end("n/0", "n/1", "n/2")
         crew.run("b")
 
+    def test_a_node_that_is_stopped_while_none_of_its_processes_runs_begins_all_of_them_anew(self, place: str) -> None:
+        crew = Crew.on(place, submission(processes()))
+        crew.take(1)
+        crew.end("n/0")
+        assert crew.steer("stop", "n") == "n" and crew.states() == "n:x"
+        assert crew.steer("enable", "n") == "n" and crew.take(3) == ["n/0", "n/1", "n/2"]
+
     def test_a_node_that_is_enabled_before_it_has_stopped_goes_on(self, place: str) -> None:
         crew = Crew.on(place, submission(processes("b")))
         assert crew.take(1) == ["n/0"]
@@ -127,13 +134,56 @@ class SteeringContract:
         crew.end("n/0", "n/1", "n/2")
         assert crew.states() == "n:d b:e"
 
-    def test_a_node_that_is_only_disabled_goes_on_with_its_processes(self, place: str) -> None:
+    def test_a_node_that_is_disabled_starts_no_further_process_and_goes_on_with_them_when_it_is_enabled(
+        self, place: str
+    ) -> None:
         crew = Crew.on(place, submission(processes("b")))
         crew.take(1)
-        crew.steer("disable", "n", "b")
-        assert crew.take(3) == ["n/1", "n/2"]
-        crew.end("n/0", "n/1", "n/2")
+        assert crew.steer("disable", "n", "b") == "n b"
+        assert crew.take(3) == [] and crew.states() == "n:r b:w" and crew.store.is_under_way(crew.workflow)
+        crew.end("n/0")
+        assert crew.states() == "n:x b:w" and not crew.store.is_under_way(crew.workflow)
+        assert crew.steer("enable", "n") == "n" and crew.take(3) == ["n/1", "n/2"]
+        crew.end("n/1", "n/2")
         assert crew.states() == "n:d b:x"
+
+    def test_a_node_that_is_disabled_before_a_process_runs_or_is_enabled_while_one_does_goes_on(
+        self, place: str
+    ) -> None:
+        crew = Crew.on(place, submission(processes()))
+        assert crew.take(1) == ["n/0"]
+        crew.end("n/0", exit_code=None)
+        crew.steer("disable", "n")
+        assert crew.states() == "n:x"
+        crew.steer("enable", "n")
+        assert crew.take(1) == ["n/0"]
+        crew.steer("disable", "n")
+        crew.steer("enable", "n")
+        assert crew.states() == "n:r" and crew.take(3) == ["n/1", "n/2"]
+        crew.end("n/0", "n/1", "n/2")
+        assert crew.states() == "n:d"
+
+    def test_a_process_of_a_disabled_node_that_fails_fails_the_node(self, place: str) -> None:
+        crew = Crew.on(place, submission(processes()))
+        crew.take(1)
+        crew.steer("disable", "n")
+        crew.end("n/0", exit_code=3)
+        assert crew.states() == "n:f"
+
+    def test_a_disabled_node_that_is_stopped_or_done_anew_begins_with_its_first_process(self, place: str) -> None:
+        for verb in ("stop", "redo"):
+            crew = Crew.on(place, submission(processes(), source=f"/{verb}"))
+            crew.take(2)
+            crew.end("n/0")
+            crew.steer("disable", "n")
+            if verb == "redo":
+                crew.end("n/1")
+            crew.steer(verb, "n")
+            if verb == "stop":
+                crew.end("n/1", exit_code=None)
+            assert crew.states() == "n:x"
+            crew.steer("enable", "n")
+            assert crew.take(3) == ["n/0", "n/1", "n/2"]
 
     # --- done ------------------------------------------------------------------------------------------------------
 
@@ -455,7 +505,27 @@ class SteeringContract:
         assert self.why(crew, "a")[1:] == ["It has failed 1 of 4 times."]
         assert self.why(crew, "a")[0].startswith("It is put off: it is tried again in ")
         crew.steer("disable", "a")
-        assert crew.states() == "a:l" and "disabled" in self.why(crew, "a")[-1]
+        assert crew.states() == "a:x" and "disabled" in self.why(crew, "a")[-1]
+
+    def test_a_workflow_whose_last_job_is_put_off_and_disabled_is_over(self, place: str) -> None:
+        workflow = Workflow()
+        workflow.job("a", "true").jobs = [Job("true", rules=Rules(retries=3, back_off=1e6))]
+        crew = Crew.on(place, submission(workflow))
+        crew.run("a", exit_code=1)
+        assert crew.store.is_under_way(crew.workflow)
+        crew.steer("disable", "a")
+        assert not crew.store.is_under_way(crew.workflow)
+        crew.steer("enable", "a")
+        assert crew.states() == "a:l" and crew.take() == []  # it still waits for its time
+
+    def test_a_job_that_is_disabled_while_it_runs_and_then_put_off_is_not_waited_for(self, place: str) -> None:
+        workflow = Workflow()
+        workflow.job("a", "true").jobs = [Job("true", rules=Rules(retries=3, back_off=1e6))]
+        crew = Crew.on(place, submission(workflow))
+        crew.take()
+        crew.steer("disable", "a")
+        crew.end("a", exit_code=1)
+        assert crew.states() == "a:x" and not crew.store.is_under_way(crew.workflow)
 
     def test_it_is_explained_that_a_job_is_in_doubt(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.live.ledger import until
 from tests.live.test_dagman_files import FILES, told
 from tests.live.test_dagman_semantics import Dag
 from tests.shell import headway
@@ -56,6 +57,25 @@ def test_no_rescue_file_is_written_by_a_dag_that_is_ended_well(tmp_path: Path) -
     assert rescues(tmp_path) == []
 
 
+def test_a_rescue_file_is_written_by_the_run_that_finds_what_failed_after_the_last_one_was_killed(
+    tmp_path: Path,
+) -> None:
+    dag = Dag(
+        tmp_path, 'JOB A sh\nJOB B sh\nPARENT A CHILD B\nVARS B do="until test -e go; do sleep 0.02; done; exit 1"\n'
+    )
+    run = subprocess.Popen([sys.executable, "-m", "headway", "run", str(dag.path)], stderr=subprocess.DEVNULL)
+    until(lambda: "B" in dag.ledger)
+    run.kill()
+    run.wait()
+    (tmp_path / "go").touch()
+    until(lambda: json.loads(headway("status", "--json", cwd=tmp_path).stdout)["workflows"][0]["failed"])
+    assert rescues(tmp_path) == []
+    for _ in range(2):  # the second one finds nothing new
+        dag.run(code=3)
+        assert rescues(tmp_path) == ["x.dag.rescue001"] and dag.ledger == ["A", "B"]
+    assert (tmp_path / "x.dag.rescue001").read_text().splitlines()[-1] == "DONE A"
+
+
 # --- how a DAG ends --------------------------------------------------------------------------------------------------
 
 
@@ -71,6 +91,44 @@ def test_a_final_node_decides_over_failed_nodes_and_over_what_a_node_returns(tmp
 def test_a_run_whose_final_node_decides_against_its_jobs_says_so(tmp_path: Path) -> None:
     done = headway("run", str(Dag(tmp_path, 'JOB A sh\nVARS A do="exit 7"\nFINAL F sh\n').path))
     assert done.returncode == 0 and "FINAL node has ended well, which decides: exit code 0." in done.stderr
+
+
+@pytest.mark.parametrize("rule", ["", "ABORT-DAG-ON A 7 RETURN 17\n"])
+def test_a_final_node_that_is_called_done_does_not_decide(tmp_path: Path, rule: str) -> None:
+    """A DAG that had failed ended with exit code 0 once its FINAL node was called done."""
+    dag = Dag(tmp_path, f'JOB A sh\nVARS A do="exit 7"\nFINAL F sh\nVARS F do="exit 1"\n{rule}')
+    dag.run(code=3)
+    assert headway("done", "F", cwd=tmp_path).returncode == 0
+    assert dag.run(code=17 if rule else 3)["done"] == 1 and dag.ledger == ["A", "F"]
+    assert headway("done", "A", cwd=tmp_path).returncode == 0
+    dag.run()
+
+
+@pytest.mark.parametrize("returns", [17, 0])
+def test_the_next_run_ends_with_what_a_node_has_made_the_dag_return(tmp_path: Path, returns: int) -> None:
+    """It ended with 3, or with 0."""
+    dag = Dag(
+        tmp_path,
+        f'JOB A sh\nVARS A do="test -e go || exit 7"\nABORT-DAG-ON A 7 RETURN {returns}\n'
+        'JOB B sh\nPARENT A CHILD B\nJOB C sh\nVARS C do="test ! -e bad"\nPRIORITY A 9\n',
+    )
+    assert headway("run", str(dag.path), "--slots", "1", "--order", "fifo").returncode == returns
+    assert dag.ledger == ["A"]
+    for _ in range(2):  # C is done, and then nothing is left to do
+        done = headway("run", str(dag.path))
+        assert done.returncode == returns and dag.ledger == ["A", "C"]
+        assert ("ABORT-DAG-ON says RETURN 0, which decides: exit code 0." in done.stderr) == (returns == 0)
+    (tmp_path / "go").touch()
+    dag.run("--retry")
+    assert dag.ledger == ["A", "C", "A", "B"]
+
+
+def test_a_node_that_fails_later_is_not_hidden_by_what_another_has_made_the_dag_return(tmp_path: Path) -> None:
+    dag = Dag(tmp_path, 'JOB A sh\nVARS A do="exit 7"\nABORT-DAG-ON A 7 RETURN 0\nJOB C sh\nVARS C do="exit 1"\n')
+    assert headway("run", str(dag.path), "--slots", "1", "--order", "fifo").returncode == 0 and dag.ledger == ["A"]
+    for _ in range(2):
+        dag.run(code=3)
+    assert dag.ledger == ["A", "C"]
 
 
 def test_a_final_node_decides_in_a_sub_dag(tmp_path: Path) -> None:

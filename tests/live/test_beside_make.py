@@ -103,6 +103,14 @@ def test_a_makefile_that_headway_wrote_goes_on_where_it_stopped(tmp_path: Path) 
     assert (tmp_path / "ledger").read_text() == "A\n"
 
 
+def test_a_goal_that_another_goal_has_needed_before_is_made_once(tmp_path: Path) -> None:
+    """What make says of it, that it is up to date, was run as a line of the recipe before."""
+    rules = ".PHONY: all check\nall: out ; $(SAY)\nout: ; $(SAY); touch $@\ncheck: all"
+    both = Both(tmp_path, rules)
+    assert both.runs("all", "out", "check", make=("all", "out", "check")) == "all out"
+    assert both.runs("all", "out", make=("all", "out")) == "all"
+
+
 # --- edited recipes ----------------------------------------------------------------------------------------------
 
 RECIPE = "all: last\nlast: out | side ; $(SAY); cp out last\nout: in ; $(SAY); echo {} > $@\nside: ; $(SAY); touch $@"
@@ -230,6 +238,37 @@ def test_half_a_target_is_never_up_to_date_later(tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     assert tree.run("--fresh") == "one"
     assert (tmp_path / "out").read_text() == "half\n\n"
+
+
+PRECIOUS = ".PRECIOUS: out\nall: out\n\tcp out all\nout: in\n\t$(SAY); echo half > $@; test -e go && echo whole > $@"
+
+
+@pytest.mark.parametrize(("first", "then"), [((), ("out",)), (("out",), ()), (("out",), ("all", "out"))])
+def test_half_a_target_is_not_up_to_date_when_other_goals_include_it(
+    tmp_path: Path, first: tuple[str, ...], then: tuple[str, ...]
+) -> None:
+    """The run said that it was up to date, and exited with 0."""
+    tree = Tree(tmp_path, PRECIOUS, files="in")
+    assert tree.run(*first, code=3) == "out" and (tmp_path / "out").read_text() == "half\n"
+    assert subprocess.run(["make", "-q", "out"], cwd=tmp_path, check=False).returncode == 0  # make would be taken in
+    (tmp_path / "go").touch()
+    dry = headway("run", str(tree.makefile), "--dry-run", *then)
+    assert "out" in dry.stdout and "an earlier run began it and did not come to its end" in dry.stdout
+    assert tree.run(*then) == "out" and (tmp_path / "out").read_text() == "whole\n"
+    assert tree.run(*then) == "" and tree.run("out", "in") == ""  # by now it is whole, whoever asks
+
+
+def test_what_was_killed_half_way_with_other_goals_is_made_again_though_it_was_done_before(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, PRECIOUS, files="in")
+    tree.touch("go")
+    assert tree.run() == "out" and tree.run() == ""
+    (tmp_path / "go").unlink()
+    tree.touch("in")
+    assert tree.run("out", code=3) == "out" and (tmp_path / "out").read_text() == "half\n"
+    tree.touch("in", 1000)  # so that make calls it up to date
+    tree.touch("go")
+    assert tree.run() == "out" and (tmp_path / "all").read_text() == "whole\n"
+    assert tree.run() == ""
 
 
 def test_a_target_that_its_failing_recipe_has_not_touched_stays(tmp_path: Path) -> None:

@@ -17,14 +17,16 @@ def retry(rows: Rows, failed: Iterable[Row]) -> Changes:
         else:
             row.ready()
         row.arrival = rows.next_arrival(row.workflow)
+        changes.renewed.add(row.workflow)
         _begin(rows, row, changes)
     return changes
 
 
 def resume(rows: Rows, outside: Iterable[Row], goes_on: bool, is_provided: bool) -> Changes:
-    """What ended a workflow early does not count any more. `outside`: its nodes outside the order.
+    """What of a workflow that goes on runs once more. `outside`: its nodes outside the order.
 
-    `goes_on`: one of the other jobs runs or could; `is_provided`: and if it is only a provisioner.
+    `goes_on`: one of the other jobs runs or could; `is_provided`: and if it is only a provisioner. Then the store lets
+    new jobs begin though a job had ended the workflow; else nothing has changed, and it stays ended.
     """
     changes = Changes()
     for row in outside:

@@ -131,12 +131,15 @@ def _open(table: Table, workflow: WorkflowId, job: JobId, changes: Changes) -> b
         return False
     row.to(State.RUNNING)
     row.lease = None
-    node.parts_left, node.parts_failed, node.result = node.parts, 0, None
+    is_new = not node.parts_left  # else it was disabled meanwhile, and goes on with the processes that are left
+    if is_new:
+        node.parts_left, node.parts_failed, node.result = node.parts, 0, None
     changes.rows[row.key], changes.nodes[row.key] = row, node
     for part in table.parts(row):
-        part.ready()
-        part.tries, part.arrival = 0, row.arrival
-        changes.rows[part.key] = part
+        if is_new or part.state is State.DISABLED:
+            part.ready()
+            part.tries, part.arrival = 0 if is_new else part.tries, row.arrival
+            changes.rows[part.key] = part
     return True
 
 

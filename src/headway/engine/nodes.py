@@ -82,6 +82,8 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     if not called_off and (code is None or (part.tries < part.retries and not _settles(own.rules, code))):
         part.tries += code is not None
         part.ready()
+        if row.off and part.state is State.ELIGIBLE:
+            part.to(State.DISABLED)
         _see_to_stop(rows, part, row, node, changes)
         return
     node.parts_left -= 1
@@ -108,12 +110,23 @@ def _settles(rules: Rules, code: int) -> bool:
 
 
 def _see_to_stop(rows: Rows, part: Row, row: Row, node: Node, changes: Changes) -> None:
-    """The user has stopped the node (processes are switched off only then): it is over with its last process."""
-    if not part.off:
+    """The user has stopped or disabled the node, which waits for those of its processes that run.
+
+    Processes are switched off only where it is stopped: then it is over with the last of them.
+    """
+    if not (part.off or row.off):
         return
     parts = [changes.rows.setdefault(sibling.key, sibling) for sibling in rows.parts(row)]
-    if not any(sibling.state is State.RUNNING for sibling in parts):
+    if not part.off:
+        pause(row, parts)
+    elif not any(sibling.state is State.RUNNING for sibling in parts):
         close(row, node, parts)
+
+
+def pause(row: Row, parts: Sequence[Row]) -> None:
+    """A disabled node of which nothing runs: when it is enabled, it goes on with the processes that are left."""
+    if not any(part.state is State.RUNNING for part in parts):
+        row.to(State.DISABLED)
 
 
 def close(row: Row, node: Node, parts: Sequence[Row]) -> None:
@@ -171,7 +184,7 @@ def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
 
 def _later(row: Row, node: Node, when: Seconds) -> None:
     node.not_before = when
-    row.to(State.LATER)
+    row.to(State.DISABLED if row.off or row.apart else State.LATER)
 
 
 def _doubt(rows: Rows, row: Row, node: Node, changes: Changes) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from headway.engine.progress import Row
 from headway.model.record import record
+from headway.model.states import State
 
 
 @record
@@ -28,6 +30,22 @@ class Outlook:
     def is_stuck(self, room_is_whole: bool) -> bool:
         """Nothing runs, and what could run was not given to a placeholder that runs nothing else."""
         return room_is_whole and not self.running and not self.later and (self.eligible or self.final)
+
+
+def is_decisive(final: Row) -> bool:
+    """Whether the last job has run to its end: then it decides how its workflow has ended.
+
+    One that its user calls done has not run, and decides nothing.
+    """
+    return final.state in (State.DONE, State.FAILED) and final.tries > 0
+
+
+def result(halted: bool, returns: int | None, is_done: bool) -> int | None:
+    """What a workflow returns that one of its jobs has ended; None: how far its jobs are decides.
+
+    That holds in later runs too, until it is renewed (progress.Changes) or the workflow has gone on to its end.
+    """
+    return None if is_done and not halted else returns
 
 
 NOTHING = Outlook(False, False, False, False, False)

@@ -116,6 +116,7 @@ class Changes:
     grown: list[tuple[Key, float]] = field(default_factory=list)  # jobs that want more memory now, by which factor
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
     aborts: dict[WorkflowId, tuple[Halt, int]] = field(default_factory=dict)  # workflows that end, what they return
+    renewed: set[WorkflowId] = field(default_factory=set)  # workflows that do not return any more what they did
     doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
 
 
@@ -124,6 +125,7 @@ def settle(rows: Rows, row: Row, changes: Changes) -> None:
     release(rows, row, changes)
     if row.state is State.FAILED:
         changes.spent.append(row.key)
+        changes.renewed.add(row.workflow)
     elif row.kind == Kind.PROVISIONER:  # it runs again when its workflow does
         changes.counted.append(row.key)
 

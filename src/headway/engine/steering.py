@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from headway.engine.board import Board
-from headway.engine.nodes import close
+from headway.engine.nodes import close, pause
 from headway.engine.progress import Changes, Key, Row, release, settle
 from headway.model.messages import JobId
 from headway.model.record import field, mutable
@@ -35,19 +35,32 @@ class StillRunningError(Exception):
         self.jobs = jobs
 
 
-def disable(rows: Iterable[Row]) -> Steered:
-    """They are not started any more, now or later; what runs goes on."""
+def disable(board: Board, rows: Iterable[Row]) -> Steered:
+    """They are not started any more, now or later; what runs goes on. A node starts no further process."""
     changes = Steered()
     for row in _steerable(rows):
-        if not row.off:
-            _switch_off(row)
-            changes.note(row)
+        if row.off:
+            continue
+        _switch_off(row)
+        changes.note(row)
+        if _is_open(row):
+            parts = board.parts(row)
+            for part in parts:
+                if part.state is State.ELIGIBLE:
+                    part.to(State.DISABLED)
+                    changes.note(part)
+            pause(row, parts)
     return changes
+
+
+def _is_open(row: Row) -> bool:
+    """Whether it is a node in the hands of its processes."""
+    return row.state is State.RUNNING and row.lease is None
 
 
 def stop(board: Board, rows: Collection[Row]) -> Steered:
     """They are disabled, and what runs of them is to end. A node gives up all of its processes."""
-    changes = disable(rows)
+    changes = disable(board, [row for row in rows if not _is_open(row)])
     disabled = set(changes.changed)
     for row in _steerable(rows):
         if row.state is not State.RUNNING:
@@ -57,6 +70,7 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
         if row.lease is not None:
             changes.stops.append(row.lease)
             continue
+        row.off = True
         parts = board.parts(row)
         for part in parts:
             _switch_off(part)
@@ -65,32 +79,41 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
                 changes.stops.append(part.lease)
         if not any(part.state is State.RUNNING for part in parts):
             close(row, changes.nodes.setdefault(row.key, board.node(row)), parts)
+    changes.changed.sort()
     return changes
 
 
 def _switch_off(row: Row) -> None:
     row.off = True
-    if row.state is State.ELIGIBLE:
-        row.to(State.DISABLED)  # one that is put off stays so until its time has come
+    if row.state in (State.ELIGIBLE, State.LATER):
+        row.to(State.DISABLED)
 
 
 def enable(board: Board, rows: Iterable[Row]) -> Steered:
     """They may be started again, in the place that they had."""
     changes = Steered()
     for row in _steerable(rows):
-        for one in (row, *board.parts(row)):
+        parts = board.parts(row)
+        for one in (row, *parts):
             if one.off:
                 one.off = False
-                _switch_on(one)
+                _switch_on(board, one)
                 changes.note(one)
+        for part in parts if row.state is State.RUNNING else ():
+            if part.state is State.DISABLED:  # with its node
+                part.ready()
+                changes.note(part)
     return changes
 
 
-def _switch_on(row: Row) -> None:
+def _switch_on(board: Board, row: Row) -> None:
     if row.state is not State.DISABLED or row.apart:  # this run is not about it
         return
+    node = board.nodes.get(row.key)
     if row.kind == Kind.FINAL:  # it is called when nothing else can run
         row.call_back()
+    elif node is not None and node.not_before is not None:
+        row.to(State.LATER)
     else:
         row.ready()
 
@@ -103,6 +126,10 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
     for row in new:
         row.to(State.DONE)
         changes.note(row)
+        if row.kind == Kind.FINAL:
+            row.tries = 0  # it has not run: it does not decide how its workflow has ended
+        else:
+            changes.renewed.add(row.workflow)
         if row.kind >= Kind.NODE and row.key in board.nodes:
             changes.nodes[row.key] = board.nodes[row.key]
             changes.nodes[row.key].not_before = None
@@ -137,6 +164,8 @@ def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bo
     if final is not None and final.key not in again and changes.changed:
         _begin_anew(board, final, changes)
         changes.rows[final.key] = final
+    if changes.changed:
+        changes.renewed.update(row.workflow for row in in_order)
     jobs = {row.job for row in in_order}
     changes.certain = [pair for pair in board.doubts if pair[0] in jobs and pair[1] in jobs]
     return changes

@@ -69,6 +69,7 @@ TRANSITIONS: dict[tuple[State, State], str] = {
     (State.LATER, State.WAITING): "a process whose node is over, or its parent is done anew",
     (State.LATER, State.DONE): "its user says so",
     (State.DISABLED, State.ELIGIBLE): "its user enables it",
+    (State.DISABLED, State.LATER): "its user enables it, and its time has not come yet",
     (State.DISABLED, State.WAITING): "its parent is done anew",
     (State.DISABLED, State.DONE): "its user says so",
     (State.FAILED, State.ELIGIBLE): "its user wants it retried",

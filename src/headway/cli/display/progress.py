@@ -104,10 +104,17 @@ class Display:
         self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
         if outcome.decided and not outcome.exit_code and (ended.failed or ended.skipped):
             self.say("Its FINAL node has ended well, which decides: exit code 0.")
+        elif outcome.returned == 0 and (ended.failed or ended.skipped):
+            self.say("A node has ended the DAG, and ABORT-DAG-ON says RETURN 0, which decides: exit code 0.")
         if limits.attempts:
             self.say(self._at_best(limits, seconds, where, whole=not self._before and not ended.skipped))
         if ended.failed:
             self.say("Run again with --retry, it tries again what failed.")
+        if outcome.disabled:
+            from headway.engine.explain import named
+
+            what = "it" if len(outcome.disabled) == 1 else "them"
+            self.say(f"disabled: {one_line(named(outcome.disabled))}. headway enable lets {what} run.")
         if ended.skipped and not ended.failed:
             self.say("headway status shows what was not run, headway explain JOB tells why.")
 

@@ -17,6 +17,7 @@ _TRACE = re.compile(
     r"(?:(?P<file>.+):(?P<line>\d+)|<builtin>): (?:update )?target '(?P<name>.+)' (?P<why>does not exist|due to:? .*)"
 )
 _DIRECTORY = re.compile(r"(?:# )?make(?:\[\d+\])?: (Entering|Leaving) directory .*")
+_MADE = re.compile(r"make: (?:Nothing to be done for '(.+)'\.|'(.+)' is up to date\.)")  # of a goal made before
 _DATABASE, _FINISHED, _VERSION = "# Make data base, printed on ", "# Finished Make data base on ", "# GNU Make "
 _VARIABLE = re.compile(r"(?:(?:private|export|override) )*(\S+) (?:[:+?!]{0,3}=) ?(.*)", re.DOTALL)
 _DEFINE = re.compile(r"(?:(?:private|export|override) )*define (\S+)(?: [:+?]*=)?")
@@ -102,7 +103,7 @@ def _traces(lines: Sequence[str], entries: dict[str, Entry]) -> list[Trace]:
             if found:
                 found[-1].doubtful = any("info " in line for line in entries[name].recipe)
             found.append(Trace(name, head["file"] or "", int(head["line"] or 0), why=head["why"]))
-        elif found:
+        elif found and not ((made := _MADE.fullmatch(line)) and (made[1] or made[2]) in entries):
             found[-1].lines.append(line.replace(SUBMAKE, "make"))
     if found:
         last = found[-1].lines

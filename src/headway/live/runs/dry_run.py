@@ -37,7 +37,7 @@ def dry_run(
     try:
         latest = latest_of(store, submission.source, choice.source, choice.arguments)
         if latest is None:
-            return _anew(choice, flat, fresh)
+            return _anew(choice, flat, fresh, choice.with_halves(store, None, flat, {}))
         number, digest = latest
         if digest == submission.digest and not fresh:
             owed = choice.owed(store, number, flat)
@@ -75,13 +75,14 @@ def _owed(
 
     named = zip(flat.dag.names, submission.definitions(), strict=True)
     now = {name: Made(definition, name in done) for name, definition in named if definition is not None}
-    return owed(flat, now, (made(store, one) for one in (latest, *earlier(store, latest))))
+    found = owed(flat, now, (made(store, one) for one in (latest, *earlier(store, latest))))
+    return choice.with_halves(store, None, flat, found)
 
 
-def _anew(choice: Choice, flat: Flat, fresh: bool) -> tuple[Flat, Plan]:
+def _anew(choice: Choice, flat: Flat, fresh: bool, owed: Mapping[str, str] | None = None) -> tuple[Flat, Plan]:
     """What no run has begun yet; a rescue file, and DAGMan's DONE, say what is done all the same."""
     rescue = None if fresh else rescue_of(choice.source)
     if rescue is not None:
         _, flat = submission_of(rescued(choice.source, rescue), choice.arguments, "fifo")
     done = {node: DONE for node, job in enumerate(flat.jobs) if job is not None and job.rules.done}
-    return flat, choice.planned(flat, done)
+    return flat, choice.planned(flat, done, owed=owed)

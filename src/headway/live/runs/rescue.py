@@ -30,19 +30,33 @@ def _newest(dag: Path) -> Path | None:
 
 
 def write_rescue(workflow: Workflow, store: Store, number: WorkflowId, since: float) -> Path | None:
-    """Writes down what is done of a DAG that has not come to its end; None if nothing was run since then."""
+    """Writes down what is done of a DAG that has not come to its end.
+
+    None if nothing was run since then and the last rescue file says it all.
+    """
     dag = Path(workflow.source)
-    if not dag.is_file() or not any((run.ended or since) >= since for run in store.history(number)):
+    if not dag.is_file():
         return None
     jobs = store.jobs(number)
     outside = {group.name for group in workflow.special()}  # DAGMan runs these whatever a rescue file says
     done = [job.name for job in jobs if job.state is State.DONE and job.name not in outside]
     failed = [job.name for job in jobs if job.state is State.FAILED]
+    text = rescue_text(dag.name, done, failed, len(jobs))
     before = _newest(dag)
+    is_told = before is not None and _content(before) == text.encode("utf-8", "surrogateescape")
+    if is_told and not any((run.ended or since) >= since for run in store.history(number)):
+        return None
     last = 0 if before is None else rescue_number(dag.name, before.name) or 0
     path = dag.with_name(rescue_name(dag.name, min(MOST, last + 1)))
-    write_whole(str(path), rescue_text(dag.name, done, failed, len(jobs)))
+    write_whole(str(path), text)
     return path
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _siblings(dag: Path) -> list[Path]:

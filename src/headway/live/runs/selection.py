@@ -16,6 +16,7 @@ from headway.model.workflow import Workflow
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a run of everything does without
     from headway.engine.plan import Known, Plan
+    from headway.live.store.claims import Claims
     from headway.live.store.defaults import Defaults
 
 
@@ -62,7 +63,7 @@ class Choice:
         """What to do with an edited file: with -B all of it runs again, so there is nothing to ask."""
         return RERUN if self.is_judged and self.always and edited == REFUSE else edited
 
-    def owed(self, store: Shared, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
+    def owed(self, store: Claims, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
         """Targets that must be made, whatever their files look like."""
         if not self.is_judged or self.always:
             return {}
@@ -70,13 +71,31 @@ class Choice:
         from headway.live.store.arrangement import earlier, made
 
         before = earlier(store, workflow)
-        return owed(flat, made(store, workflow), (made(store, one) for one in before)) if before else {}
+        found = owed(flat, made(store, workflow), (made(store, one) for one in before)) if before else {}
+        return self.with_halves(store, workflow, flat, found)
 
-    def settler(self, store: Shared) -> Callable[[WorkflowId, Flat], None]:
+    def with_halves(
+        self, store: Claims, workflow: WorkflowId | None, flat: Flat, owed: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """The same, by the last attempt at each target with any goals: not only those of this workflow."""
+        if not self.is_judged or self.always:
+            return {}
+        from headway.live.runs.submit import source_of
+        from headway.live.runs.uptodate import HALF, half_made
+        from headway.live.store.makefiles import last_attempts, of_file, unfinished
+
+        others = of_file(store, source_of(self.source, ()), workflow)
+        if not others:
+            return owed
+        every = others if workflow is None else [*others, workflow]
+        halves = half_made(flat, unfinished(store, others), lambda names: last_attempts(store, every, names))
+        return dict.fromkeys(halves, HALF) | {name: why for name, why in owed.items() if why != HALF}
+
+    def settler(self, store: Claims) -> Callable[[WorkflowId, Flat], None]:
         """What tells a store, once it has the workflow."""
         return partial(self.settle, store)
 
-    def settle(self, store: Shared, workflow: WorkflowId, flat: Flat) -> None:
+    def settle(self, store: Claims, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
         if self.defaults is not None:
             from headway.live.store.defaults import set_defaults

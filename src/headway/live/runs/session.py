@@ -62,6 +62,7 @@ class Outcome:
     rescue: Path | None  # where what is done was written down for DAGMan
     failed: int = FAILED  # the exit code of one that is not done
     decided: bool = False  # it is not a node's own code that is returned, but how the final one ended
+    disabled: Sequence[str] = ()  # jobs that were not run since their user does not want them to
 
     @property
     def exit_code(self) -> int:
@@ -242,4 +243,5 @@ class Session:
             rescue,
             failed,
             decided,
+            store.disabled(number) if ended.skipped else (),
         )

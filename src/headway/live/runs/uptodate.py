@@ -8,7 +8,7 @@ edited since its target was made, and that it was begun and has not come to its 
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from headway.engine.plan import NEVER, UNJUDGED, Judged, Known
@@ -18,12 +18,14 @@ from headway.live.reading.recipes import nodes_of
 from headway.live.reading.streams import folder
 from headway.model.errors import unquoted
 from headway.model.flatten import Flat
+from headway.model.messages import LeaseId
 from headway.model.record import field, record
 from headway.model.states import State
 from headway.model.workflow import Workflow
 
 if TYPE_CHECKING:
     from headway.live.store.arrangement import Made
+    from headway.live.store.makefiles import Begun
 
 _LONGEST = 1_000_000  # bytes of targets that a command line is sure to hold
 ANEW = "its recipe begins anew"
@@ -82,6 +84,42 @@ def owed(flat: Flat, now: Mapping[str, Made], past: Iterable[Mapping[str, Made]]
             del targets[name]
         if not targets:
             break
+    return found
+
+
+def half_made(
+    flat: Flat, unfinished: Sequence[Mapping[str, Begun]], last: Callable[[Sequence[str]], Mapping[str, LeaseId]]
+) -> set[str]:
+    """Targets whose last attempt, with whatever goals, has not come to its end.
+
+    `unfinished`: jobs of workflows with other goals; `last`: the last attempt at jobs, in whichever workflow.
+    """
+    halves: dict[str, list[Mapping[str, Begun]]] = {}
+    targets = nodes_of(flat) if unfinished else {}
+    for before in unfinished:
+        for name in targets:
+            lines = _recipe(before, name)
+            if any(one.lease for one in lines.values()) and not all(one.done for one in lines.values()):
+                halves.setdefault(name, []).append(lines)
+    if not halves:
+        return set()
+    names = {name: {line for lines in found for line in lines} for name, found in halves.items()}
+    latest = last(sorted(set[str]().union(*names.values())))
+    found = set()
+    for name, recipes in halves.items():
+        newest = max(latest.get(line, 0) for line in names[name])
+        if any(one.lease == newest for lines in recipes for one in lines.values()):
+            found.add(name)
+    return found
+
+
+def _recipe(jobs: Mapping[str, Begun], target: str) -> dict[str, Begun]:
+    """The lines of a target's recipe, by the names of their jobs."""
+    found: dict[str, Begun] = {}
+    name = target
+    while name in jobs:
+        found[name] = jobs[name]
+        name = f"{target}#{len(found) + 1}"
     return found
 
 

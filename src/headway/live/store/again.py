@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 
 def resume(store: Claims, workflow: WorkflowId) -> None:
-    """What ended it early does not count any more."""
-    store._run("unhalt", workflow=workflow)
+    """If something of it can run, what ended it early does not keep that from it any more."""
     board = _board(store, workflow, "outside")
     ((goes_on, is_provided),) = store._run("goes_on", workflow=workflow)
+    if is_provided:
+        store._run("unhalt", workflow=workflow)
     _save(store, again.resume(board, board.rows.values(), bool(goes_on), bool(is_provided)))
     store._news(workflow)
 
@@ -47,3 +48,4 @@ def _save(store: Claims, changes: Changes) -> None:
     if changes.rows:
         store._change_rows(changes.rows.values())
     store._write_nodes(changes.nodes)
+    store._renew(changes)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from headway.engine.claim import Traits
 from headway.engine.exchange import give
-from headway.engine.outlook import NOTHING, Outlook
+from headway.engine.outlook import NOTHING, Outlook, result
 from headway.engine.progress import Changes, Key, Node, Row
 from headway.engine.ready import Lane, Room
 from headway.live.store.giving import Giving
@@ -36,8 +36,8 @@ class Claims(Shared):
         """Writes state, counters and arrival of rows."""
         raise NotImplementedError
 
-    def _list(self, values: Sequence[int]) -> object:
-        """Numbers as one parameter of a statement."""
+    def _list(self, values: Sequence[int] | Sequence[str]) -> object:
+        """Numbers, or texts, as one parameter of a statement."""
         return values
 
     def _traits(self, workflow: WorkflowId) -> Traits:
@@ -126,6 +126,9 @@ class Claims(Shared):
     def _consequences(self, changes: Changes, now: Seconds) -> None:
         """Writes what a step changed beyond rows: nodes, workflows that end, attempts that are to end, doubts."""
         self._write_nodes(changes.nodes)
+        for workflow in changes.renewed:
+            if self._traits(workflow).special:
+                self._run("renew_failed", workflow=workflow)
         for (workflow, job), factor in changes.grown:
             self._run("grow", workflow=workflow, job=job, factor=factor)
         for workflow, parent in changes.counted:
@@ -175,13 +178,20 @@ class Claims(Shared):
         with self._transaction():
             return retry_failed(self, workflow)
 
+    def _renew(self, changes: Changes) -> None:
+        for workflow in changes.renewed:
+            self._run("renew", workflow=workflow)
+
     def returned(self, workflow: WorkflowId) -> int | None:
         """What a workflow returns that one of its jobs has ended; None if none has."""
         found = self._run("halted", workflow=workflow)
-        return found[0][1] if found and found[0][0] else None
+        if not found or found[0][1] is None:
+            return None
+        halted, returns = found[0]
+        return result(bool(halted), returns, self.counts(workflow).keys() <= {State.DONE})
 
     def final_state(self, workflow: WorkflowId) -> State | None:
-        """How far the job is that runs last, whatever happened; None if there is none."""
+        """How the job has ended that runs last, whatever happened; None if it has not run to its end."""
         from headway.live.store.final import final_state  # few workflows have one
 
         return final_state(self, workflow)

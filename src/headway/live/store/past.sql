@@ -94,3 +94,24 @@ DELETE FROM events WHERE workflow NOT IN (SELECT id FROM workflows) AND id < (SE
 -- name: forget_placeholders
 DELETE FROM placeholders WHERE ended IS NOT NULL AND id < (SELECT MAX(id) FROM placeholders)
     AND id NOT IN (SELECT placeholder FROM attempts)
+
+-- name: sources
+SELECT id, source FROM workflows WHERE owner IN ('', :owner)
+
+-- The jobs of those of some workflows in which a job has begun and one is not done.
+-- name: unfinished
+SELECT j.workflow, s.name, j.state, j.lease FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.kind IN (0, 2) AND j.workflow IN (
+    SELECT workflow FROM jobs WHERE kind IN (0, 2)
+        AND workflow IN (SELECT value FROM json_each(:workflows)) -- sqlite
+        AND workflow = ANY(CAST(:workflows AS bigint[])) -- postgresql
+    GROUP BY workflow HAVING MAX(lease) IS NOT NULL AND MAX(CASE WHEN state = 3 THEN 0 ELSE 1 END) = 1)
+
+-- name: last_attempts
+SELECT s.name, MAX(j.lease) FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.lease IS NOT NULL
+    AND j.workflow IN (SELECT value FROM json_each(:workflows)) -- sqlite
+    AND s.name IN (SELECT value FROM json_each(:names)) -- sqlite
+    AND j.workflow = ANY(CAST(:workflows AS bigint[])) -- postgresql
+    AND s.name = ANY(CAST(:names AS text[])) -- postgresql
+GROUP BY s.name

@@ -230,7 +230,7 @@ class PostgresStore(Claims):
             self._change_rows(changes.rows.values())
         for workflow, parent in changes.spent:
             self._run("spend", workflow=workflow, parent=parent)
-        if changes.nodes or changes.aborts:
+        if changes.nodes or changes.renewed:  # whoever ends a workflow is a node
             self._consequences(changes, now)
         if changes.refused:
             self._refuse(changes.refused, now)

@@ -98,6 +98,9 @@ class Looking(Protocol):
     def left_out(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs the latest run leaves out, by their state."""
 
+    def disabled(self, workflow: WorkflowId) -> list[str]:
+        """The jobs that have not ended and that their user has disabled."""
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs are in each state; milestones left out."""
 
@@ -132,7 +135,7 @@ class Looking(Protocol):
         """What a workflow returns that one of its jobs has ended; None if none has."""
 
     def final_state(self, workflow: WorkflowId) -> State | None:
-        """How far the job is that runs last, whatever happened; None if there is none."""
+        """How the job has ended that runs last, whatever happened; None if it has not run to its end."""
 
     def remove(self, workflow: WorkflowId) -> list[LeaseId] | None:
         """Ends a workflow but for its final job, which then runs: attempts that are to end. None: there is none."""

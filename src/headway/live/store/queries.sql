@@ -108,7 +108,15 @@ SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2,
 INSERT INTO meta (key, value) VALUES ('last_run', :workflow) ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
 -- name: unhalt
-UPDATE workflows SET halted = 0, returns = NULL WHERE id = :workflow
+UPDATE workflows SET halted = 0 WHERE id = :workflow
+
+-- What a job has made a workflow return that it ended.
+-- name: renew
+UPDATE workflows SET returns = NULL WHERE id = :workflow AND returns IS NOT NULL
+
+-- The same after a failure, unless that came of the end itself.
+-- name: renew_failed
+UPDATE workflows SET returns = NULL WHERE id = :workflow AND returns IS NOT NULL AND halted = 0
 
 -- The job that a lease is for, and whether its end has not been told and would still count. SQLite: with the last
 -- number given to a job that became eligible.
@@ -401,6 +409,11 @@ WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
 -- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
 -- name: left_out
 SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
+
+-- Jobs that have not ended and that their user has disabled.
+-- name: disabled
+SELECT s.name FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
+WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN (2, 3, 4) AND j.kind <> 3 ORDER BY j.job
 
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,

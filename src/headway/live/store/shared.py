@@ -224,6 +224,9 @@ class Shared:
     def left_out(self, workflow: WorkflowId) -> dict[State, int]:
         return {STATES[state]: count for state, count in self._run("left_out", workflow=workflow)}
 
+    def disabled(self, workflow: WorkflowId) -> list[str]:
+        return [said(name) for (name,) in self._run("disabled", workflow=workflow)]
+
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         return {State(state): count for state, count in self._run("counts", workflow=workflow)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -92,8 +93,8 @@ class SqliteStore(Claims):
         except sqlite3.Error as error:
             raise told(self._name, error) from error
 
-    def _list(self, values: Sequence[int]) -> object:
-        return f"[{','.join(map(str, values))}]"
+    def _list(self, values: Sequence[int] | Sequence[str]) -> object:
+        return json.dumps(values)
 
     def shrink(self) -> None:
         """Gives back the room of what was forgotten."""
@@ -186,7 +187,7 @@ class SqliteStore(Claims):
             many(_TEXT["spend"], changes.spent)
         if rows.given:
             many(_TEXT["set_arrivals"], [(rows.arrivals[workflow], workflow) for workflow in rows.given])
-        if changes.nodes or changes.aborts:
+        if changes.nodes or changes.renewed:  # whoever ends a workflow is a node
             self._consequences(changes, now)
         if changes.refused:
             self._refuse(changes.refused, now)

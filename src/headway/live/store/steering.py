@@ -53,7 +53,7 @@ class Steering(Claims):
                 if verb == "enable":
                     changes = steering.enable(board, rows)
                 elif verb == "disable":
-                    changes = steering.disable(rows)
+                    changes = steering.disable(board, rows)
                 elif verb == "stop":
                     changes = steering.stop(board, rows)
                 elif verb == "done":
@@ -79,13 +79,16 @@ class Steering(Claims):
             self._run("void", lease=lease, reason=kept(f"its user has said {verb} since"))
 
     def _switch(self, workflow: WorkflowId, ranges: Sequence[Range], changes: Steered, off: bool) -> None:
-        parts = [(row.job, row.job) for row in changes.rows.values() if row.kind == Kind.PART]
-        for first, last in (*ranges, *parts):
+        for first, last in ranges:
             self._run("switch", workflow=workflow, first=first, last=last, off=int(off))
+        for row in changes.rows.values():
+            if row.kind == Kind.PART:
+                self._run("switch_part", workflow=workflow, job=row.job, off=int(row.off))
 
     def _write(self, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
         self._change_rows(changes.rows.values())
         self._write_nodes(changes.nodes)
+        self._renew(changes)
         for _, parent in changes.counted:
             self._run("count_arcs", workflow=workflow, parent=parent)
         for parent in changes.unspent:

@@ -76,7 +76,10 @@ SELECT 1 -- postgresql
 
 -- name: switch
 UPDATE jobs SET off = (off & 6) + :off
-WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind <> 1 AND (off & 1) <> :off
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN (1, 3) AND (off & 1) <> :off
+
+-- name: switch_part
+UPDATE jobs SET off = (off & 6) + :off WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
 
 -- name: unspend
 UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
