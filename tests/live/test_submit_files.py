@@ -214,3 +214,29 @@ def test_an_image_or_universe_named_by_an_attribute_is_refused_by_line(tmp_path:
     done = headway("run", str(dag(tmp_path, "JOB A a.sub")), cwd=tmp_path)
     assert done.returncode == 2 and "a.sub:4: " in done.stderr and "is not run here" in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("on_exit_remove = false", "on_exit_remove is false: the job would be run again and again"),
+        ("deferral_time = 1900000000", "deferral_time says when the job is to start"),
+        ("cron_hour = 3", "cron_hour says when the job is to start"),
+        ("Requirements = FALSE", "Requirements is never true"),
+        ('transfer_output_remaps = "ran = away"', "transfer_output_remaps renames files after the job"),
+    ],
+)
+def test_a_command_that_cannot_be_honoured_is_refused_before_anything_runs(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    """The job ran as if the line were not there."""
+    sub(tmp_path, line, "touch ran")
+    for path in (dag(tmp_path, "JOB A a.sub"), tmp_path / "a.sub"):
+        done = headway("run", str(path))
+        assert done.returncode == 2 and f"a.sub:4: {said}" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_job_that_does_nothing_fails_if_its_file_says_so(tmp_path: Path) -> None:
+    sub(tmp_path, "noop_job = true\nnoop_job_exit_code = 4")
+    assert run(dag(tmp_path, "JOB A a.sub"), code=3)["failed"] == 1
