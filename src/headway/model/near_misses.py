@@ -14,7 +14,7 @@ from headway.model.errors import ModelError, shown
 
 # What people write, having other programs in mind.
 _OTHER_NAMES = {
-    "retries": "retry maxretries maxretry retrycount retrylimit numretries nretries tries maxtries attempts",
+    "retries": "retry retrys maxretries maxretry retrycount retrylimit numretries nretries tries maxtries attempts",
     "time": "timeout timelimit maxtime walltime limit",
     "cores": "cpu cpus ncpu ncpus numcpus ncores numcores cpucount threads nthreads processors slots",
     "memory": "mem ram maxmemory maxmem memorymb memmb memlimit memorylimit",
