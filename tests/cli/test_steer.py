@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,20 @@ def test_redo_only_leaves_what_depends_on_it(tmp_path: Path) -> None:
     assert answer("redo", "A", cwd=tmp_path)["changed"] == ["A", "B"]
     headway("run", str(path))
     assert (tmp_path / "ledger").read_text().split() == ["A", "B", "A", "A", "B"]
+
+
+def test_the_redo_that_status_prints_works_as_it_is_printed(tmp_path: Path) -> None:
+    """A name with a blank came out as two."""
+    path = script(
+        tmp_path,
+        "mqsub -l 'my A' -c true -attr release=yes\n"
+        "mqsub -l 'my A' -c 'while ! test -e B; do sleep 0.01; done; false'\n"
+        "mqsub -deps 'my\\ A' -l B -c 'touch B'\n",
+    )
+    assert headway("run", str(path), "--slots", "2").returncode == 3
+    said = headway("status", cwd=tmp_path).stdout
+    printed = said.partition("failed. headway ")[2].partition(" covers it.")[0]
+    assert answer(*shlex.split(printed), cwd=tmp_path)["changed"] == ["my A#2", "B"]
 
 
 @pytest.mark.parametrize("above", ["", "X/Y/"])

@@ -107,6 +107,7 @@ def test_a_cycle_is_placed_at_get_dependent() -> None:
         ([row(1, jobs={"jobs": ["a\ud800"]})], "d.py:7: "),
         ([row(1, attributes=[["release"]])], 'd.py:9: attribute "release" has no value. Expected "key=value".'),
         ([row(1, attributes=[["release=maybe"]])], 'd.py:9: attribute release="maybe" does not fit.'),
+        ([row(1, attributes=[["memroy=1G"]])], 'd.py:9: attribute "memroy" is like "memory", which may be meant.'),
         ([row(1, attributes=[["a b=1"]])], 'd.py:9: "a b" is no attribute name.'),
         ([row(1, attributes=[[], []])], 'd.py:9: getJobsAttributes returns 2 entries for the 1 jobs of "G_1".'),
         ([row(1, parameters=["", ""])], "d.py:11: getJobsParameters returns 2 entries"),

@@ -221,7 +221,7 @@ def fill(draw: st.DrawFn, level: Workflow | Group, depth: int) -> None:
             add(
                 draw(commands),
                 **draw(options),
-                attributes=draw(st.dictionaries(keys | st.just("retry"), words, max_size=2)),
+                attributes=draw(st.dictionaries(keys.map("own.".__add__) | st.just("own.retry"), words, max_size=2)),
             )
         if depth < 2 and draw(st.booleans()):
             fill(draw, group, depth + 1)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.formats.mqsub import Call, add_call, label_of, parse_call, path_of, words_of
-from headway.model.attributes import meant
 from headway.model.errors import ModelError
+from headway.model.near_misses import meant
 from headway.model.workflow import Workflow
 
 names = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=8)

@@ -33,7 +33,7 @@ def complaint(folder: Path, text: str) -> str:
 def test_the_workflow_comes_back_as_it_was_built(tmp_path: Path) -> None:
     text = """
 w = Workflow("mine")
-own = {"colour": "red", "timeout": "9"}
+own = {"colour": "red", "own.timeout": "9"}
 a = w.job("a", ["echo", "it's", 5], seconds=1.5, retries=2, inputs=["x y"], environment={"K": "v"}, attributes=own)
 g = w.group("g", after=a).before("p").run("m", release=True).afterwards("e")
 g.job("k", "k 'q'", cores=2)

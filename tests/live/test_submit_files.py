@@ -136,6 +136,17 @@ def test_two_jobs_without_an_order_that_write_one_file_are_warned_of(tmp_path: P
     assert '"B" and "C" both write "out"' in answer("run", str(path), "--dry-run")["warnings"][0]
 
 
+def test_a_service_that_writes_the_file_of_another_node_is_warned_of(tmp_path: Path) -> None:
+    """It runs beside all others, and nothing was said."""
+    sub(tmp_path, "output = out")
+    lines = ["JOB A a.sub", "SERVICE S a.sub", "PROVISIONER P a.sub", "FINAL F a.sub"]
+    (said,) = warnings(dag(tmp_path, *lines))
+    assert said == '"P" and "S" both write "out", and neither waits for the other: the last to end wins.'
+    (said,) = run(dag(tmp_path, *lines[:2]), "--fresh")["warnings"]
+    assert said == '"S" and "A" both write "out", and neither waits for the other: the last to end wins.'
+    assert run(dag(tmp_path, lines[0], lines[3]), "--fresh")["warnings"] == []
+
+
 def test_jobs_in_order_may_write_one_file(tmp_path: Path) -> None:
     sub(tmp_path, "output = out")
     lines = ["PARENT A CHILD B", "PARENT B CHILD C"]
@@ -214,3 +225,37 @@ def test_an_image_or_universe_named_by_an_attribute_is_refused_by_line(tmp_path:
     done = headway("run", str(dag(tmp_path, "JOB A a.sub")), cwd=tmp_path)
     assert done.returncode == 2 and "a.sub:4: " in done.stderr and "is not run here" in done.stderr
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("on_exit_remove = false", "on_exit_remove is false: the job would be run again and again"),
+        ("deferral_time = 1900000000", "deferral_time says when the job is to start"),
+        ("cron_hour = 3", "cron_hour says when the job is to start"),
+        ("Requirements = FALSE", "Requirements is never true"),
+        ('transfer_output_remaps = "ran = away"', "transfer_output_remaps renames files after the job"),
+    ],
+)
+def test_a_command_that_cannot_be_honoured_is_refused_before_anything_runs(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    """The job ran as if the line were not there."""
+    sub(tmp_path, line, "touch ran")
+    for path in (dag(tmp_path, "JOB A a.sub"), tmp_path / "a.sub"):
+        done = headway("run", str(path))
+        assert done.returncode == 2 and f"a.sub:4: {said}" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_job_that_does_nothing_fails_if_its_file_says_so(tmp_path: Path) -> None:
+    sub(tmp_path, "noop_job = true\nnoop_job_exit_code = 4")
+    assert run(dag(tmp_path, "JOB A a.sub"), code=3)["failed"] == 1
+
+
+@pytest.mark.parametrize("command", ["input", "output"])
+def test_a_file_that_a_job_cannot_be_connected_to_is_named(tmp_path: Path, command: str) -> None:
+    """The message was that there is no /bin/sh."""
+    sub(tmp_path, f"{command} = no/file")
+    done = headway("run", str(dag(tmp_path, "JOB A a.sub")))
+    assert done.returncode == 3 and "No such file or directory: 'no/file'" in done.stderr

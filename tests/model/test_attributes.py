@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from headway.formats.mqsub import parse_call
 from headway.model.attributes import from_options, from_pairs, pairs_of
 from headway.model.errors import ModelError
 from headway.model.job import NO_ATTRIBUTES, ORDINARY, Job, Resources, Rules, Setting
@@ -207,7 +208,7 @@ def test_options_are_numbers_lists_and_mappings() -> None:
             "resources": {"gpu": 1},
             "release": True,
             "affinity": False,
-            "attributes": {"colour": "blue", "retry": 3},
+            "attributes": {"colour": "blue", "own.retry": 3},
         },
     )
     assert job == Job(
@@ -329,7 +330,8 @@ def test_an_option_that_nobody_knows_is_refused_and_the_right_one_named(option: 
         from_options("x", {option: 3})
     assert caught.value.what == f"a job has no option {option}."
     assert (
-        caught.value.fix.startswith(f"Did you mean {right}? ") and f'attributes={{"{option}": …}}' in caught.value.fix
+        caught.value.fix.startswith(f"Did you mean {right}? ")
+        and f'attributes={{"{"" if option == "attribute" else "own."}{option}": …}}' in caught.value.fix
     )
 
 
@@ -341,6 +343,82 @@ def test_an_option_that_is_like_no_other_is_refused_too() -> None:
 
 @pytest.mark.parametrize("key", ["retry", "cores", "own.x", "env.X", "timeout", "colour"])
 def test_an_attribute_of_one_s_own_stays_one(key: str) -> None:
-    job = from_options("x", {"attributes": {key: "1"}})
+    job = from_options("x", {"attributes": {f"own.{key}": "1"}})
     assert job == Job("x", attributes={key: "1"})
     assert from_pairs("x", pairs_of(job)) == job
+
+
+NEAR_MISSES = [
+    ("memroy", "memory"),
+    ("memry", "memory"),
+    ("memoryy", "memory"),
+    ("memery", "memory"),
+    ("mem", "memory"),
+    ("mem_mb", "memory"),
+    ("MEMORY", "memory"),
+    ("retry", "retries"),
+    ("retry_count", "retries"),
+    ("maxretries", "retries"),
+    ("max_retries", "retries"),
+    ("max_retry", "retries"),
+    ("max-retry", "retries"),
+    ("retrys", "retries"),
+    ("retires", "retries"),
+    ("core", "cores"),
+    ("coers", "cores"),
+    ("cpus", "cores"),
+    ("ncpus", "cores"),
+    ("n_cpus", "cores"),
+    ("time_out", "time"),
+    ("timelimit", "time"),
+    ("output", "outputs"),
+    ("working_dir", "directory"),
+    ("dirctory", "directory"),
+    ("std-out", "stdout"),
+    ("back_off", "backoff"),
+    ("affinty", "affinity"),
+]
+
+
+@pytest.mark.parametrize(("key", "right"), NEAR_MISSES)
+def test_an_attribute_that_is_nearly_an_option_is_refused_and_the_option_named(key: str, right: str) -> None:
+    """It was taken for one of the user's own, and the job had none of the memory that was asked for."""
+    with pytest.raises(ModelError) as caught:
+        from_options("x", {"attributes": {key: "1"}})
+    assert caught.value.what == f'"{key}" in attributes may mean the option {right}=….'
+    assert f'attributes={{"own.{key}": …}}' in caught.value.fix
+    assert from_options("x", {"attributes": {f"own.{key}": "1"}}).attributes == {key: "1"}
+    with pytest.raises(ModelError, match=f'-attr "{key}" is like "{right}"'):
+        parse_call(["-l", "A", "-c", "a", "-attr", f"{key}=1"])
+
+
+@pytest.mark.parametrize(
+    ("key", "option"),
+    [
+        ("gpu", 'resources={"gpu": …}'),
+        ("n_gpus", 'resources={"gpu": …}'),
+        ("disk", 'resources={"disk": …}'),
+        ("resource.gpu", 'resources={"gpu": …}'),
+        ("env.X", 'environment={"X": …}'),
+        ("memory", "memory=…"),
+        ("release", "release=…"),
+    ],
+)
+def test_an_option_among_the_attributes_of_one_s_own_is_refused(key: str, option: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        from_options("x", {"attributes": {key: "1"}})
+    assert caught.value.what == f'"{key}" in attributes may mean the option {option}.'
+
+
+@pytest.mark.parametrize(
+    "key",
+    """project owner stage memo member course disc score scores type host colour priority codes corps bores previous
+    second entries delta limits relay trees times tile title image release_date released_by input_size output_format
+    gpu_model disk_label memory_used peak_memory retry_reason core_version coverage center store order batch user group
+    queue sample seed name note tag tags label version kind phase step run region chromosome temperature threshold cost
+    weight slot course_id account comment lab date mesh grid epoch seconds2 cores4 mode model depth rate direct director
+    """.split(),  # noqa: SIM905
+)
+def test_an_honest_attribute_of_one_s_own_needs_no_prefix(key: str) -> None:
+    assert from_options("x", {"attributes": {key: "1"}}).attributes == {key: "1"}
+    assert parse_call(["-l", "A", "-c", "a", "-attr", f"{key}=1"]).attributes == ((key, "1"),)

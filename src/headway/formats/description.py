@@ -12,7 +12,7 @@ from typing import Any
 
 from headway.formats.flat import name_of
 from headway.formats.world import World
-from headway.model import attributes
+from headway.model import attributes, near_misses
 from headway.model.errors import InputError, ModelError, shown
 from headway.model.job import Job
 from headway.model.workflow import Group, Members, Workflow
@@ -105,6 +105,7 @@ class _Reader:
             if not equals:
                 raise self.error("getJobsAttributes", f"attribute {shown(pair)} has no value.", 'Expected "key=value".')
             try:
+                near_misses.check(key.strip())
                 attributes.apply(job, key.strip(), value.strip())
             except ModelError as error:
                 raise self.error("getJobsAttributes", error.what, error.fix) from None

@@ -78,10 +78,10 @@ def _pair(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
         raise ModelError(f"-attr {shown(text)} has no value.", "Expected: -attr KEY=VALUE")
-    like = None if key in attributes.KEYS or key.startswith(attributes.PREFIXES) else attributes.meant(key)
-    if like is not None:
-        what = f"-attr {shown(key)} is like {shown(like)}, which may be meant."
-        raise ModelError(what, f"Say {like}=…, or {attributes.OWN}{key}=… if it is an attribute of your own.")
+    if key not in attributes.KEYS:
+        from headway.model import near_misses
+
+        near_misses.check(key, "-attr")
     return key, value
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
 ENVIRONMENT = "env."
 RESOURCE = "resource."
 OWN = "own."  # before a key that is the user's own, whatever it looks like
-# What people write, having other programs in mind.
-_MEANT = {
-    **dict.fromkeys(("retry", "max_retries", "tries", "attempts"), "retries"),
-    **dict.fromkeys(("timeout", "time_limit", "walltime", "limit"), "time"),
-    **dict.fromkeys(("cpu", "cpus", "ncpus", "threads", "processors", "slots"), "cores"),
-    **dict.fromkeys(("mem", "ram"), "memory"),
-    **dict.fromkeys(("dir", "cwd", "workdir", "folder", "initialdir"), "directory"),
-    **dict.fromkeys(("runtime", "duration", "expected"), "seconds"),
-    **dict.fromkeys(("back_off", "delay"), "backoff"),
-}
 
 
 def _whole(text: str) -> int:
@@ -119,25 +108,6 @@ KEYS = frozenset(_KEYS)
 PREFIXES = (ENVIRONMENT, RESOURCE, OWN)
 
 
-@lru_cache(4096)
-def meant(key: str) -> str | None:
-    """The key that was perhaps meant by one that is none of ours; None if it is like no other."""
-    plain_key = key.lower().replace("-", "_")
-    if plain_key in _KEYS:
-        return plain_key if key != plain_key else None
-    for prefix, long in ((ENVIRONMENT, ("environment", "env")), (RESOURCE, ("resources", "resource"))):
-        name, _, rest = plain_key.partition(".")
-        if name in long and not key.startswith(prefix):
-            return f"{prefix}{rest or 'NAME'}"
-    if plain_key in _MEANT:
-        return _MEANT[plain_key]
-    if len(key) > 40:
-        return None
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(plain_key, _KEYS, 1, 0.85)), None)
-
-
 def apply(job: Job, key: str, value: str) -> None:
     """Sets what a pair says; ModelError where the value does not fit."""
     if key in ("", ENVIRONMENT, RESOURCE) or "=" in key or " " in key or not key.isprintable():
@@ -197,7 +167,11 @@ def _own(key: str) -> str:
     """A user's key, so that it is read back as one."""
     if key in ("release", "affinity", "precious"):
         return key
-    return f"{OWN}{key}" if key.startswith(PREFIXES) or key in _KEYS or meant(key) is not None else key
+    if key.startswith(PREFIXES) or key in _KEYS:
+        return f"{OWN}{key}"
+    from headway.model.near_misses import meant
+
+    return f"{OWN}{key}" if meant(key) is not None else key
 
 
 def _retry_pairs(rules: Rules) -> list[tuple[str, str]]:
@@ -247,22 +221,46 @@ def from_options(command: str, options: Mapping[str, object]) -> Job:
             if not isinstance(name, str):
                 raise _wrong_type(f"a name in {key}", name, "text")
             if content is not None and prefix == OWN:
-                apply(job, prefix + name, _text(prefix + name, content))
+                _check_own(name)
+                own = OWN + name.removeprefix(OWN)
+                apply(job, own, _text(own, content))
             elif content is not None:
                 apply(job, prefix + name, str(content) if isinstance(content, bool) else _text(key, content))
     return job
+
+
+def _check_own(name: str) -> None:
+    """Refuses an attribute of one's own that is an option of a job, or nearly one."""
+    own = _own(name)
+    if name.startswith(OWN) or (own == name and name not in _KEYS):
+        return
+    from headway.model.near_misses import meant
+
+    like = _option(meant(name) or name)
+    otherwise = f', or attributes={{"{unquoted(own)}": …}} if it is an attribute of your own' if own != name else ""
+    raise ModelError(f"{shown(name)} in attributes may mean the option {like}.", f"Say {like}{otherwise}.")
+
+
+def _option(key: str) -> str:
+    """How Python says what a pair of this key says."""
+    for name, prefix in _MAPPINGS.items():
+        if key.startswith(prefix):
+            return f'{name}={{"{unquoted(key.removeprefix(prefix))}": …}}'
+    return f"{unquoted(key)}=…"
 
 
 def _no_option(key: str) -> ModelError:
     """An option that nobody knows: most often one of ours under another name."""
     from difflib import get_close_matches
 
+    from headway.model.near_misses import meant
+
     like = meant(key) or next(iter(get_close_matches(key, [*_KEYS, *_MAPPINGS, "after"], 1, 0.7)), None)
     for name, prefix in _MAPPINGS.items():
         if like is not None and (like == name or like.startswith(prefix)):
             like = f"{name}={{…}}"
     hint = f"Did you mean {like}? " if like else ""
-    own = f'Attributes of your own go into attributes={{"{unquoted(key)}": …}}.'
+    own = f'Attributes of your own go into attributes={{"{unquoted(_own(key))}": …}}.'
     return ModelError(f"a job has no option {unquoted(key)}.", hint + own)
 
 

@@ -398,7 +398,7 @@ def test_what_is_built_in_code_comes_back_from_a_file() -> None:
         outputs=["dir/ö.txt"],
         environment={"OUT": "y"},
         directory="sub",
-        attributes={"colour": "red", "machines": "a b", "avgCPU": "07", "retry": "3", "own.x": "1"},
+        attributes={"colour": "red", "machines": "a b", "avgCPU": "07", "own.retry": "3", "own.own.x": "1"},
     )
     workflow.job("second", "sh -c 'exit 0'", after="first job")
     workflow.group("third/x#2", after="second").jobs.append(Job())

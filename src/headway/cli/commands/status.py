@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import time
 from collections.abc import Sequence
@@ -114,7 +115,7 @@ def text(found: Status, now: float, columns: int, most: int | None) -> list[str]
         lines += [
             "",
             f"In doubt: {named(doubtful)} began before {named(failed)} failed."
-            f" headway redo {' '.join(failed[:3])} covers {'it' if len(doubtful) == 1 else 'them'}.",
+            f" headway redo {shlex.join(failed[:3])} covers {'it' if len(doubtful) == 1 else 'them'}.",
         ]
     return lines
 

@@ -17,6 +17,7 @@ _TOKEN = re.compile(
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
 _LONGEST = 1000  # characters of an expression: nobody writes longer ones, and depth is bounded with length
 _DEEPEST = 30
+_TRUTH = {**dict.fromkeys(("t", "yes"), True), **dict.fromkeys(("f", "no", "undefined"), False)}
 _BOUND = 2**63  # HTCondor computes with 64 bits
 
 
@@ -38,6 +39,16 @@ def number(text: str) -> Number:
 def whole_number(text: str) -> int:
     """The value of an expression without its fraction."""
     return math.trunc(number(text))
+
+
+def truth(text: str) -> bool | None:
+    """Whether a condition always holds or never does; None if that takes a machine or a job to say."""
+    if text.lower() in _TRUTH:
+        return _TRUTH[text.lower()]
+    try:
+        return bool(number(text))
+    except ModelError:
+        return None
 
 
 class _Evaluation:

@@ -9,8 +9,9 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from headway.formats.submit.arguments import arguments, classad_string, environment
+from headway.formats.submit.commands import PLAIN_UNIVERSES, check
 from headway.formats.submit.description import Value
-from headway.formats.submit.expression import whole_number
+from headway.formats.submit.expression import truth, whole_number
 from headway.formats.submit.late import EDGE
 from headway.model import attributes
 from headway.model.errors import InputError, ModelError, shown
@@ -20,18 +21,7 @@ from headway.model.record import replace
 Place = tuple[str, int]
 SHELL = ["/bin/sh", "-c"]
 
-_PLAIN_UNIVERSES = {"", "vanilla", "5", "local", "12", "scheduler", "7"}
 _IMAGES = ("container_image", "docker_image")
-_IMAGE_ATTRIBUTES = (
-    "singularityimage",
-    "apptainerimage",
-    "containerimage",
-    "dockerimage",
-    "wantdocker",
-    "wantcontainer",
-)
-_FALSE = ("false", "f", "no", "0", "undefined")
-_NEVER_EVALUATED = ("on_exit_hold", "periodic_hold", "periodic_remove", "on_exit_remove")
 DISK = "request_disk"  # the attribute of a job that is to be run: bytes
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{0,15})?|\.\d{1,15})\s*([KMGT]?)B?", re.IGNORECASE)
 _SECONDS = re.compile(r"(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?")
@@ -53,9 +43,9 @@ def job_of(
 
     `runs`: it is to be run here, so what would not be honoured is refused.
     """
-    reading = _Reading(table, expanded, warn, runs)
     if runs:
-        reading.refuse()
+        check(table, expanded, warn)
+    reading = _Reading(table, expanded, warn, runs)
     initial = reading.first("initialdir", "initial_dir", "job_iwd", "iwd")
     command = reading.command(initial, place)
     job = Job(command, reading.seconds())
@@ -104,53 +94,38 @@ class _Reading:
         at = self.at or Value("", "", "", 1)
         return InputError(at.path, at.line, error.what, error.fix)
 
-    def true(self, name: str) -> bool:
-        return (self.first(name) or "").lower() in ("true", "t", "yes", "1")
+    def true(self, name: str, otherwise: str = "false") -> bool:
+        return truth(self.first(name) or otherwise) is True
 
-    def whole(self, *names: str) -> int | None:
-        """A number that can be computed here; a warning if it takes a machine or job to compare with."""
+    def whole(self, *names: str, refused: str = "") -> int | None:
+        """A number that can be computed here; what takes a machine or job to compute is left out with a warning.
+
+        `refused`: why it is refused instead.
+        """
         text = self.first(*names)
         if text is None or self.at is None or text.lower() == "undefined":
             return None
         try:
             return whole_number(text)
         except ModelError:
+            what = f"{self.at.name} = {shown(text)} is no plain number"
+            if refused:
+                raise self.wrong(ModelError(f"{what}.", refused)) from None
             if EDGE in text:
                 what = f"{self.at.name} would be known only when the job starts."
                 raise self.wrong(ModelError(what, "Give it a number that is known before.")) from None
-            self.warn(self.at, f"{self.at.name} = {shown(text)} is no plain number and left out.")
+            self.warn(self.at, f"{what} and left out.")
             return None
-
-    def refuse(self) -> None:
-        """Raises for what would be run otherwise than the description says; warns of what is never evaluated."""
-        universe = (self.first("universe") or "").lower()
-        if universe not in _PLAIN_UNIVERSES:
-            what = f"universe {shown(universe)} is not run here: the command would run on this computer as it is."
-            raise self.wrong(ModelError(what, "Use the vanilla universe, or submit it to HTCondor."))
-        number = (self.first("my.jobuniverse") or "").strip()
-        if number not in _PLAIN_UNIVERSES:
-            what = f"JobUniverse = {shown(number)} is not run here: the command would run on this computer as it is."
-            raise self.wrong(ModelError(what, "Use the vanilla universe, or submit it to HTCondor."))
-        for name in (*_IMAGES, *(f"my.{attribute}" for attribute in _IMAGE_ATTRIBUTES)):
-            if (self.first(name) or "false").lower() not in _FALSE:
-                said = self.at.name if self.at is not None else name
-                what = f"{said} is not run here: the command would run on this computer, outside of the image."
-                raise self.wrong(ModelError(what, "Take it out, or submit it to HTCondor."))
-        if (self.first("hold") or "false").lower() not in _FALSE:
-            what = "hold would keep the job from ever starting: nothing here releases it."
-            raise self.wrong(ModelError(what, "Take it out; headway disable NODE keeps a node from starting."))
-        for name in _NEVER_EVALUATED:
-            if (self.first(name) or "false").lower() not in _FALSE and self.at is not None:
-                self.warn(self.at, f"{self.at.name} is an expression for HTCondor, and not evaluated here.")
 
     # --- command -----------------------------------------------------------------------------------------------
 
     def command(self, initial: str | None, place: Place) -> str | None:
         universe = (self.first("universe") or "").lower()
-        if universe not in _PLAIN_UNIVERSES and self.at is not None:
+        if universe not in PLAIN_UNIVERSES and self.at is not None:
             self.warn(self.at, f"universe {shown(universe)} is not run here: the command is taken as it is.")
         if self.true("noop_job"):
-            return ":"
+            code = self.code("noop_job_exit_code") or 0
+            return f"exit {code}" if code else ":"
         image = universe in ("container", "docker") or any(name in self.table for name in _IMAGES)
         executable = self.first("executable")
         if executable is None:
@@ -161,7 +136,7 @@ class _Reading:
                 self.warn(self.at, "the image's own command is not known here.")
                 return None
             raise InputError(*place, "there is no executable.", 'Add "executable = …" before queue.')
-        if not image and (self.first("transfer_executable") or "true").lower() in ("true", "t", "yes", "1"):
+        if not image and self.true("transfer_executable", "true"):
             self.at = self.table["executable"]
             executable = self.program(executable, initial)
         text = self.first("arguments", "arguments2", "args") or ""
@@ -216,7 +191,8 @@ class _Reading:
     def resources(self) -> Resources:
         cores = max(1, min(self.whole("request_cpus") or 1, 2**31 - 1))
         memory = self.size("request_memory", 1024)
-        time = self.whole("allowed_execute_duration", "allowed_job_duration")
+        limits = (self.whole("allowed_execute_duration"), self.whole("allowed_job_duration"))
+        time = min((limit for limit in limits if limit is not None), default=None)
         named: dict[str, int] = {}
         for key, value in self.table.items():
             if self.runs and key == DISK:
@@ -256,14 +232,7 @@ class _Reading:
 
     def code(self, *names: str) -> int | None:
         """A number that decides how often a job runs: what cannot be computed here is refused, not left out."""
-        text = self.first(*names)
-        if text is None or self.at is None or text.lower() == "undefined":
-            return None
-        try:
-            return whole_number(text)
-        except ModelError:
-            what = f"{self.at.name} = {shown(text)} is no plain number."
-            raise self.wrong(ModelError(what, "Only a number can be honoured here.")) from None
+        return self.whole(*names, refused="Only a number can be honoured here.")
 
     def apply_attributes(self, job: Job) -> None:
         """What our own writer kept beside what HTCondor can say."""

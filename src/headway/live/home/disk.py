@@ -1,4 +1,4 @@
-"""What jobs want of the disk, held against what is free."""
+"""What is free on a disk, and what jobs want of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headway.model.job import Job
 def check_disk(name: str, job: Job, directory: str) -> None:
     """Refuses a job that wants more of the disk than is free where it runs."""
     place = Path(directory, job.setting.directory or ".")
-    wanted, free = int(job.attributes["request_disk"]), _free(str(place))
+    wanted, free = int(job.attributes["request_disk"]), _free_before(str(place))
     if wanted > free:
         what = f"{shown(name)} wants {_text(wanted)} of disk (request_disk), and {_text(free)} are free"
         raise UsageError(f"{what} in {place}.", "Make room, or ask for less.")
@@ -27,8 +27,7 @@ def _text(count: int) -> str:
     return f"{count:,} TB"
 
 
-@cache
-def _free(place: str) -> int:
+def free_space(place: str) -> int:
     """Bytes that are free in a folder, or in the nearest one above it that is there."""
     path = Path(place)
     while True:
@@ -40,3 +39,6 @@ def _free(place: str) -> int:
             path = path.parent
             continue
         return found.f_bavail * found.f_frsize
+
+
+_free_before = cache(free_space)  # before a run: the same for all of its jobs

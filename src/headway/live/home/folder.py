@@ -169,11 +169,9 @@ class Home:
 
     def _is_full(self) -> bool:
         """Whether nothing can be written here, not even why."""
-        try:
-            found = os.statvfs(self._text)
-        except OSError:
-            return False
-        return found.f_bavail * found.f_frsize < _SCANT
+        from headway.live.home.disk import free_space
+
+        return free_space(self._text) < _SCANT
 
     def _text_of(self, name: str) -> str:
         with os.fdopen(read_in(self.folder, name), errors="replace") as stream:

@@ -39,6 +39,17 @@ def spawn(spec: Spec, environment: Mapping[bytes, bytes], log: str) -> int:
         except (FileNotFoundError, IndexError):
             pass  # a word that only sh knows
     argv = ["/bin/sh", "-c", spec.command]
-    return os.posix_spawn(
-        argv[0], argv, environment, file_actions=actions, setsid=True, setsigdef=_DEFAULTED, setsigmask=()
-    )
+    try:
+        return os.posix_spawn(
+            argv[0], argv, environment, file_actions=actions, setsid=True, setsigdef=_DEFAULTED, setsigmask=()
+        )
+    except OSError:
+        _try_to_open(spec)
+        raise
+
+
+def _try_to_open(spec: Spec) -> None:
+    """Raises OSError for the file that a job cannot be connected to; the system names the program instead."""
+    for path, flags in ((spec.stdin, os.O_RDONLY), (spec.stdout, _LOG), (spec.stderr, _LOG)):
+        if path:
+            os.close(os.open(path, flags | os.O_NONBLOCK, 0o666))

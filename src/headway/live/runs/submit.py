@@ -206,10 +206,11 @@ def submission_of(
     name = settled(order_name, dag)  # which is what people are told that it ran by
     submission = _submission(workflow, flat, arguments, name, order(name)(dag))
     submission.warnings = workflow.warnings
-    if any(job is not None and (job.setting is not HERE or job.outputs or job.parts) for job in flat.jobs):
+    beside = [(name, job) for kind, name, job in _outside(workflow) if kind is not Kind.FINAL]
+    if beside or any(job is not None and (job.setting is not HERE or job.outputs or job.parts) for job in flat.jobs):
         from headway.live.runs.writers import shared_outputs
 
-        submission.warnings = [*workflow.warnings, *shared_outputs(flat)]
+        submission.warnings = [*workflow.warnings, *shared_outputs(flat, beside)]
     return submission, flat
 
 

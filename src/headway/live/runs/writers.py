@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from headway.model.dag import Dag
@@ -15,9 +15,13 @@ _MOST_STEPS = 2_000_000  # arcs that are looked at in all: a second or two
 _MOST_TOLD = 20  # files
 
 
-def shared_outputs(flat: Flat) -> list[str]:
-    """A sentence for each file that two jobs write without an order between them."""
-    search, found, more = _Search(flat.dag), list[str](), 0
+def shared_outputs(flat: Flat, beside: Sequence[tuple[str, Job]] = ()) -> list[str]:
+    """A sentence for each file that two jobs write without an order between them.
+
+    `beside`: SERVICE and PROVISIONER nodes, which run while others do.
+    """
+    found, more = _beside(flat, beside) if beside else [], 0
+    search = _Search(flat.dag)
     for file, nodes in _written(flat):
         try:
             pair = search.unordered(nodes)
@@ -26,18 +30,39 @@ def shared_outputs(flat: Flat) -> list[str]:
             break
         if pair is not None:
             if len(found) < _MOST_TOLD:
-                found.append(_sentence(flat.dag, file, pair))
+                found.append(_sentence(file, *(flat.dag.names[node] for node in pair)))
             else:
                 more += 1
     return [*found, f"and {more:,} more files that several jobs write."] if more else found
 
 
-def _sentence(dag: Dag, file: str, pair: tuple[int, int]) -> str:
-    first, second = (shown(dag.names[node]) for node in pair)
+def _sentence(file: str, *names: str) -> str:
+    first, second = map(shown, names)
     file = file.replace("\x02CLUSTER\x02", "$(Cluster)")
     if first == second:
         return f"the processes of {first} all write {shown(file)}: the last to end wins. Put $(Process) into its name."
     return f"{first} and {second} both write {shown(file)}, and neither waits for the other: the last to end wins."
+
+
+def _beside(flat: Flat, beside: Sequence[tuple[str, Job]]) -> list[str]:
+    """A sentence for each file of a node beside the order that another node writes too."""
+    mine: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for name, job in beside:
+        for file in _known(job):
+            if mine.setdefault(file, name) != name:
+                found.setdefault(file, _sentence(file, mine[file], name))
+    for name, other in zip(flat.dag.names, flat.jobs, strict=True):
+        for part in () if other is None else other.parts or (other,):
+            for file in _known(part):
+                if file in mine:
+                    found.setdefault(file, _sentence(file, mine[file], name))
+    return list(found.values())[:_MOST_TOLD]
+
+
+def _known(job: Job) -> Iterable[str]:
+    """The files of a job whose names are known before it is submitted."""
+    return {file for file in _files(job) if "\x02" not in file}
 
 
 def _written(flat: Flat) -> list[tuple[str, list[int]]]:
