@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,6 +14,7 @@ from headway.live.failpoint import here
 from headway.live.home import Home
 from headway.live.outage import waited_out
 from headway.live.run import Bounds, Line, Progress, Stops, bounds, failed_jobs
+from headway.live.spec import with_services
 from headway.live.store import PASSWORD, AnyStore, WorkingStore
 from headway.live.submit import source_of, submitted, unheeded
 from headway.model.flatten import Flat
@@ -75,15 +75,6 @@ class Outcome:
         if self.returned is not None and not self.decided:
             return self.returned
         return DAGMANS if self.exit_code else 0
-
-
-def with_services(path: str) -> str:
-    """A PATH on which jobs find mqstatus, wherever Headway was called from. What is on it already comes first."""
-    for program in (sys.argv[0], sys.executable):
-        folder = os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH120 - a short run waits for this
-        if os.access(f"{folder}/mqstatus", os.X_OK):
-            return path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
-    return path
 
 
 class Session:
