@@ -152,6 +152,12 @@ class Roster:
         """What a runner left that died; nothing after a restart of the machine, or in a copied folder."""
         return list(self._entries()) if self.is_current else []
 
+    def starts(self) -> dict[LeaseId, float]:
+        """When each attempt in it began, also one from before a restart of the machine."""
+        if not (self.is_current or self.is_of_before):
+            return {}
+        return {entry.lease: entry.started for entry in self._entries() if entry.is_sane and entry.pid != NEVER}
+
     @property
     def is_current(self) -> bool:
         """Whether it is of this folder, since the machine was started."""
