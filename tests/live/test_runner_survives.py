@@ -77,9 +77,38 @@ def test_a_line_of_the_spool_that_makes_no_sense_stops_nobody(tmp_path: Path, li
 def test_a_folder_in_the_place_of_one_of_our_files_stops_nobody(tmp_path: Path, name: str) -> None:
     site = site_of(tmp_path, "mqsub -l A -c 'touch a'")
     (site.home / name).mkdir(parents=True)
-    ended(site.start())
+    talk = ended(site.start())
     assert runs(site) == [("A", 1, 0)] and (site.home / f"{name}.set-aside-1").is_dir()
-    assert f"It is kept as {name}.set-aside-1." in site.talk()
+    said = f"{site.home / name} is a folder. It is kept as {name}.set-aside-1."
+    assert said in site.talk() and f"warning: {said}" in talk
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_is_no_socket_in_the_place_of_the_runners_socket_stops_nobody(tmp_path: Path, kind: str) -> None:
+    site = site_of(tmp_path, "mqsub -l A -c 'touch a'")
+    site.home.mkdir(0o700)
+    path = site.home / "runner.sock"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "file":
+        path.write_text("notes")
+    else:
+        path.symlink_to("elsewhere")
+    said = f"{path} is no socket. It is kept as runner.sock.set-aside-1."
+    assert f"warning: {said}" in ended(site.start()) and said in site.talk()
+    assert runs(site) == [("A", 1, 0)] and os.path.lexists(site.home / "runner.sock.set-aside-1")
+
+
+def test_a_folder_that_takes_the_place_of_the_socket_while_a_runner_works_is_left_alone(tmp_path: Path) -> None:
+    site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}'")
+    process = site.start()
+    until((tmp_path / "begun").exists)
+    (site.home / "runner.sock").unlink()
+    (site.home / "runner.sock").mkdir()
+    (tmp_path / "go").touch()
+    ended(process)
+    assert runs(site) == [("A", 1, 0)] and "Traceback" not in site.talk()
+    assert (site.home / "runner.sock").is_dir()
 
 
 @pytest.mark.parametrize("content", [b"rubbish", b"x" * 5000, bytes(200) + b"\xff" * 300_000])

@@ -52,6 +52,7 @@ class Home:
         self._place: _Identity | None = None  # of the folder whose runner we are
         self._store: tuple[str, _Identity] | None = None  # the store in it, if it has one
         self._verified = 0.0  # when both were in their places
+        self.remarks: list[str] = []  # what was found in the places of our files
         if to_look:
             return
         try:
@@ -97,8 +98,9 @@ class Home:
                 return
             from headway.live.placeholder.aside import set_aside
 
+            self.remarks.append(set_aside(self.folder / name, "is a folder"))
             talk = self.opened_talk()
-            os.write(talk, f"headway: {set_aside(self.folder / name, 'is a folder')}\n".encode())
+            os.write(talk, f"headway: {self.remarks[-1]}\n".encode())
             os.close(talk)
 
     @property

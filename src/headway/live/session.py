@@ -107,7 +107,7 @@ class Session:
 
             workflow = rescued(workflow, self.rescue)
         self._workflow = workflow
-        self.warnings: list[str] = []  # what submitting it has to say comes on top, the file's own warnings too
+        self.warnings = [*home.remarks]  # what submitting it has to say comes on top, the file's own warnings too
         if workflow.format == "dagman":
             self.warnings += unheeded(workflow)
         choice = choose(workflow)

@@ -82,6 +82,8 @@ class Runner:
         if is_shared:
             self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
+        if self.desk.remark:
+            self.warn(self.desk.remark)
         os.close(told)
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.supply = Supply(
@@ -381,6 +383,11 @@ class Runner:
                 self.home.verify()
             except LostHomeError as error:
                 self.abandon(error)
+
+    def warn(self, remark: str) -> None:
+        """Tells every client, and the log."""
+        print(f"headway: {remark}", file=sys.stderr, flush=True)
+        self.jobs.warnings.append(remark)
 
     def abandon(self, error: LostHomeError) -> None:
         """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
