@@ -146,6 +146,32 @@ class Roster:
         self._memory = mmap.mmap(self._file, self._size)
         return self
 
+    # --- where it is -------------------------------------------------------------------------------------------------
+
+    def is_at(self, path: str, folder: int | None = None) -> bool:
+        """Whether its file still has this name, below a folder's handle if there is one."""
+        try:
+            found = os.stat(path, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._file))
+
+    def rewrite(self, path: Path) -> None:
+        """Goes on in a new file of this name, with the same places. OSError: it cannot, and goes on as before."""
+        aside = path.with_name(f".{path.name}")
+        aside.unlink(missing_ok=True)
+        file = own_file(aside, os.O_RDWR | os.O_CREAT)
+        try:
+            os.posix_fallocate(file, 0, self._size)
+            memory, head = mmap.mmap(file, self._size), _identity(file)
+            memory[:] = head + self._memory[_HEAD:]
+            aside.replace(path)
+        except BaseException:
+            os.close(file)
+            raise
+        self.close()
+        self._file, self._memory, self._head = file, memory, head
+
     # --- what was left -----------------------------------------------------------------------------------------------
 
     def left(self) -> list[Entry]:
@@ -250,8 +276,7 @@ class Roster:
         self._mark_free(before)
 
     def _number(self, offset: int) -> int:
-        found: int = _NUMBER.unpack_from(self._memory, offset)[0]
-        return found
+        return int(_NUMBER.unpack_from(self._memory, offset)[0])
 
     def _write(self, offset: int, number: int) -> None:
         _NUMBER.pack_into(self._memory, offset, number)
