@@ -27,7 +27,7 @@ def test_what_is_written_shows_the_same(script: Path, format: str) -> None:
     found = answer("show", str(out))
     assert (found["format"], found["jobs"], found["arcs"]) == (format, 2, 1)
     assert found["critical_path"] == {"seconds": 3.0, "jobs": ["A", "B"]} or format == "dagman"
-    assert headway("convert", str(script), "--to", format).stdout == out.read_text()
+    assert headway("convert", str(script), "--to", format, cwd=script.parent).stdout == out.read_text()
 
 
 @pytest.mark.parametrize("format", ["dot", "mermaid"])
@@ -158,6 +158,40 @@ def test_jobs_run_where_they_ran_if_the_file_goes_into_another_folder(
         (place / "where").unlink()
         subprocess.run(["make", "-f", ending], cwd=away, check=True, capture_output=True)
         assert (place / "where").read_text() == f"{place}\n"
+
+
+@pytest.mark.parametrize("target", ["flat", "makefile", "dagman", "wfformat"])
+@pytest.mark.parametrize("output", [[], ["-o", "-"]])
+def test_jobs_run_where_they_ran_if_the_file_is_printed_in_another_folder(
+    tmp_path: Path, target: str, output: list[str]
+) -> None:
+    home, away = tmp_path / "home", tmp_path / "away"
+    home.mkdir()
+    away.mkdir()
+    (home / "w.sh").write_text("mqsub -l A -c 'pwd > where'\n")
+    ending = {"flat": "w.sh", "makefile": "Makefile", "dagman": "w.dag", "wfformat": "w.json"}[target]
+    done = headway("convert", str(home / "w.sh"), "--to", target, *output, cwd=away)
+    (away / ending).write_text(done.stdout)
+    done = headway("run", ending, cwd=away)
+    assert done.returncode == 0, done.stderr
+    assert (home / "where").read_text() == f"{home}\n" and not (away / "where").exists()
+
+
+@pytest.mark.parametrize("name", ["a.sub", "w.dag"])
+def test_what_is_known_only_when_a_job_is_submitted_is_warned_of(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.sub").write_text(
+        "executable = /bin/echo\narguments = $(clusterid)\noutput = out.$(Cluster)\nlog = log.$(Cluster)\nqueue\n"
+    )
+    (tmp_path / "w.dag").write_text("JOB A a.sub\nJOB B a.sub\n")
+    found = answer("convert", name, "--to", "flat", "-o", "out.sh", cwd=tmp_path)
+    assert found["warnings"] == [
+        "a.sub:2: $(ClusterId) is known only when the job is submitted; here it is 1.",
+        "a.sub:3: $(Cluster) is known only when the job is submitted; here it is 1.",
+    ]
+    assert answer("run", name, cwd=tmp_path)["warnings"] == []
+    assert answer("convert", name, "--to", "dagman", "-o", "out.dag", cwd=tmp_path)["warnings"] == (
+        [] if name == "w.dag" else found["warnings"]  # which names the submit file
+    )
 
 
 def test_nodes_keep_their_submit_files_if_their_dag_goes_into_another_folder(tmp_path: Path) -> None:

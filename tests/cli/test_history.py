@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,8 @@ from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId
 from headway.model.record import replace
 from headway.model.states import Kind, State, Step
+from tests.live.test_adoption import orphaned
+from tests.live.test_crashes_and_company import HOLD, ended, site_of
 from tests.shell import answer, headway
 
 FLOW = """\
@@ -77,6 +80,50 @@ def test_what_is_not_there_is_said_so(folder: Path, tmp_path: Path) -> None:
     assert headway("history", "--workflow", "7", cwd=folder).returncode == 4
     done = headway("history", cwd=tmp_path)
     assert done.returncode == 4 and "--store" in done.stderr and not list(tmp_path.iterdir())
+
+
+# --- what did not come to its end -----------------------------------------------------------------------------------
+
+
+def lines_of(folder: Path) -> dict[str, str]:
+    """The rows of the table by job, of first attempts."""
+    rows = [line for line in headway("history", cwd=folder).stdout.splitlines() if " 1  " in line]
+    return {name: row for row in rows for name in ("A", "B", "C") if f"  {name} " in row}
+
+
+def test_an_attempt_that_was_lost_with_its_runner_is_shown_with_its_start(tmp_path: Path) -> None:
+    (tmp_path / "inner.sh").write_text(f"mqsub -l I -c 'touch begun; {HOLD}'\n")
+    site = site_of(tmp_path, f"mqsub -l A -c '{sys.executable} -m headway run inner.sh'")
+    before = time.time()
+    orphaned(site, "begun")  # and A has waited for that runner
+    after = time.time()
+    (tmp_path / "go").touch()
+    ended(site.start())
+    one, _ = answer("history", "--workflow", "w.sh", cwd=tmp_path)["attempts"]
+    assert (one["outcome"], one["reason"]) == ("given back", "lost: its runner died")
+    assert before <= one["started"] <= after and one["cpu_seconds"] is None
+    began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one["started"]))
+    row = headway("history", "--workflow", "w.sh", cwd=tmp_path).stdout.splitlines()[1]
+    assert row.startswith(f"{began}  A ") and row.endswith("given back: lost: its runner died")
+
+
+def test_an_attempt_that_was_given_back_before_it_began_says_so(tmp_path: Path) -> None:
+    site = site_of(tmp_path, *(f"mqsub -l {name} -c 'touch begun'" for name in "ABC"))
+    assert site.fail_at("spawn.before")  # with leases at hand
+    ended(site.start())
+    unbegun = [one for one in answer("history", cwd=tmp_path)["attempts"] if one["outcome"] == "given back"]
+    assert unbegun and {(one["started"], one["reason"]) for one in unbegun} == {(None, "given back")}
+    for one in unbegun:
+        assert lines_of(tmp_path)[one["job"]].startswith("not started  ")
+
+
+def test_an_attempt_of_which_nobody_knows_when_it_began_says_so(tmp_path: Path) -> None:
+    site = site_of(tmp_path, "mqsub -l A -c 'touch begun; test $HEADWAY_ATTEMPT = 2 || sleep 600'")
+    orphaned(site, "begun")
+    (site.home / "roster").unlink()
+    ended(site.start())
+    one, _ = answer("history", cwd=tmp_path)["attempts"]
+    assert one["started"] is None and lines_of(tmp_path)["A"].startswith("not known  ")
 
 
 # --- drawn ---------------------------------------------------------------------------------------------------------

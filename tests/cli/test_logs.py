@@ -203,6 +203,14 @@ def test_logs_answer_in_json(node: Path, tmp_path: Path) -> None:
     assert done.returncode == 2 and not done.stdout
 
 
+def test_a_log_that_is_no_utf8_is_json_that_every_parser_reads(tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c 'printf \"caf\\351 \\360\\237\\216\\211\\n\"'\n")
+    assert headway("run", "w.sh", cwd=tmp_path).returncode == 0
+    (log,) = answer("logs", "A", cwd=tmp_path)["logs"]
+    assert log["text"] == "caf\ufffd \N{PARTY POPPER}\n"
+    assert log["text"].encode()  # a lone surrogate is in no UTF-8
+
+
 def test_without_a_job_all_that_were_begun_are_shown(tmp_path: Path) -> None:
     lines = ["mqsub -l A -c 'echo a'", "mqsub -l B -c 'printf \"\\377\"; exit 7' -attr stdout=b.out"]
     text = "\n".join([*lines, "mqsub -deps B -l C -c true", ""])
@@ -210,7 +218,7 @@ def test_without_a_job_all_that_were_begun_are_shown(tmp_path: Path) -> None:
     headway("run", "w.sh", cwd=tmp_path)
     found = {one["job"]: one for one in answer("logs", cwd=tmp_path)["logs"]}
     assert sorted(found) == ["A", "B"] and found["A"]["text"] == "a\n"
-    assert (found["B"]["exit_code"], found["B"]["text"]) == (7, "\udcff")
+    assert (found["B"]["exit_code"], found["B"]["text"]) == (7, "\ufffd")
     assert found["B"]["path"] == str(tmp_path / "b.out")
     (unbegun,) = answer("logs", "C", cwd=tmp_path)["logs"]
     assert (unbegun["attempt"], unbegun["path"], unbegun["text"]) == (None, None, "")

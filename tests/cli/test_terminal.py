@@ -23,9 +23,9 @@ SHOWN = (
 
 
 def commands_a_terminal(text: str) -> list[str]:
-    """What in a text a terminal would obey, or would order its text by."""
-    bidi = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
-    return [c for c in text if c in bidi or (unicodedata.category(c) == "Cc" and c not in "\n\t")]
+    """What in a text a terminal would obey, would order its text by, or would not show at all."""
+    kinds = ("Cc", "Cf", "Zl", "Zp")
+    return [c for c in text if unicodedata.category(c) in kinds and c not in "\n\t\u200c\u200d"]
 
 
 def test_what_controls_a_terminal_is_escaped() -> None:
@@ -33,6 +33,27 @@ def test_what_controls_a_terminal_is_escaped() -> None:
     assert harmless("naïve – 名前 עברית العربية 👩\u200d💻\ttab\n") == "naïve – 名前 עברית العربية 👩\u200d💻\ttab\n"
     every = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     assert not commands_a_terminal(harmless(every))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "seen"),
+    [
+        ("\ufeff", r"\ufeff"),
+        ("\u00ad\u180e\u200b\u2060", r"\xad\u180e\u200b\u2060"),
+        ("\U000e0001\U000e0068\U000e0069\U000e007f", r"\U000e0001\U000e0068\U000e0069\U000e007f"),
+        ("\ufe00\U000e0100\U000e01ef", r"\ufe00\U000e0100\U000e01ef"),
+        ("\u034f\u115f\u1160\u3164\uffa0", r"\u034f\u115f\u1160\u3164\uffa0"),
+    ],
+    ids=["byte order mark", "spaces of no width", "tags", "variation selectors", "fillers"],
+)
+def test_what_nobody_sees_is_escaped(hidden: str, seen: str, tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text(f"mqsub -l 'A{hidden}' -c 'true'\n")
+    assert f"A{seen}" in headway("show", "w.sh", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize("text", ["❤\ufe0f\u200d🔥", "☎\ufe0e", "می\u200cخواهم", "क्\u200dष", "1\u00a0kg\u3000名前"])
+def test_what_ordinary_text_needs_is_not(text: str) -> None:
+    assert harmless(text) == text
 
 
 @pytest.fixture(scope="module")

@@ -339,6 +339,27 @@ def test_every_job_finds_mqstatus(tmp_path: Path) -> None:
     assert run_without_a_path(Dag(tmp_path, 'JOB A sh\nVARS A do="mqstatus half"\n'))["done"] == 1
 
 
+def test_so_does_a_job_that_sets_its_own_path(tmp_path: Path) -> None:
+    environment = 'environment = "PATH=/own:/usr/bin:/bin"'
+    (tmp_path / "own.sub").write_text(f"executable = /bin/sh\narguments = a.sh\n{environment}\nqueue\n")
+    dag = Dag(tmp_path, "JOB A own.sub\n")
+    dag.script("a.sh", 'mqstatus half && echo "$PATH" > path')
+    assert run_without_a_path(dag)["done"] == 1
+    services = Path(sys.executable).parent
+    assert (tmp_path / "path").read_text() == f"/own:/usr/bin:/bin:{services}\n"
+
+
+def test_so_does_a_job_that_sets_its_own_path_in_python(tmp_path: Path) -> None:
+    (tmp_path / "w.py").write_text(
+        "from headway import Workflow\n"
+        'w = Workflow("w")\n'
+        'w.job("a", "mqstatus half && mqstat > /dev/null", environment={"PATH": "/usr/bin:/bin"})\n'
+    )
+    dag = Dag(tmp_path, "")
+    dag.path = tmp_path / "w.py"
+    assert run_without_a_path(dag)["done"] == 1
+
+
 def test_a_provisioner_that_calls_condor_chirp_is_heard(tmp_path: Path) -> None:
     act = "condor_chirp set_job_attr ProvisionerState 2; until test -e over; do sleep 0.02; done"
     dag = Dag(tmp_path, f'JOB A sh\nVARS A do="touch over"\nPROVISIONER P sh\nVARS P do="{act}"\n')

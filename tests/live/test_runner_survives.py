@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from headway.live.home.folder import Home
 from headway.live.placeholder.spool import Spool
 from headway.model.messages import Finish, LeaseId
 from tests.live.ledger import Site, kill, until
+from tests.live.test_adoption import orphaned, stop_at_once
 from tests.live.test_crashes_and_company import HOLD, ended, on_a_full_disk, runs, site_of
 
 
@@ -77,9 +79,38 @@ def test_a_line_of_the_spool_that_makes_no_sense_stops_nobody(tmp_path: Path, li
 def test_a_folder_in_the_place_of_one_of_our_files_stops_nobody(tmp_path: Path, name: str) -> None:
     site = site_of(tmp_path, "mqsub -l A -c 'touch a'")
     (site.home / name).mkdir(parents=True)
-    ended(site.start())
+    talk = ended(site.start())
     assert runs(site) == [("A", 1, 0)] and (site.home / f"{name}.set-aside-1").is_dir()
-    assert f"It is kept as {name}.set-aside-1." in site.talk()
+    said = f"{site.home / name} is a folder. It is kept as {name}.set-aside-1."
+    assert said in site.talk() and f"warning: {said}" in talk
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_is_no_socket_in_the_place_of_the_runners_socket_stops_nobody(tmp_path: Path, kind: str) -> None:
+    site = site_of(tmp_path, "mqsub -l A -c 'touch a'")
+    site.home.mkdir(0o700)
+    path = site.home / "runner.sock"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "file":
+        path.write_text("notes")
+    else:
+        path.symlink_to("elsewhere")
+    said = f"{path} is no socket. It is kept as runner.sock.set-aside-1."
+    assert f"warning: {said}" in ended(site.start()) and said in site.talk()
+    assert runs(site) == [("A", 1, 0)] and os.path.lexists(site.home / "runner.sock.set-aside-1")
+
+
+def test_a_folder_that_takes_the_place_of_the_socket_while_a_runner_works_is_left_alone(tmp_path: Path) -> None:
+    site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}'")
+    process = site.start()
+    until((tmp_path / "begun").exists)
+    (site.home / "runner.sock").unlink()
+    (site.home / "runner.sock").mkdir()
+    (tmp_path / "go").touch()
+    ended(process)
+    assert runs(site) == [("A", 1, 0)] and "Traceback" not in site.talk()
+    assert (site.home / "runner.sock").is_dir()
 
 
 @pytest.mark.parametrize("content", [b"rubbish", b"x" * 5000, bytes(200) + b"\xff" * 300_000])
@@ -94,6 +125,74 @@ def test_a_roster_that_makes_no_sense_stops_nobody(tmp_path: Path, content: byte
     (tmp_path / "go").touch()
     assert "roster makes no sense. It is kept as roster.set-aside-1." in ended(site.start())
     assert runs(site)[-1] == ("B", 1, 0) and (site.home / "roster.set-aside-1").read_bytes().startswith(content)
+
+
+def recorded(site: Site) -> list[tuple[Any, Any, Any]]:
+    """Job, attempt, exit code, while a runner works."""
+    return [(name, number, code) for name, number, _, _, _, code, *_ in site.attempts()]
+
+
+def listens(site: Site) -> bool:
+    """Whether a runner has taken over: a socket that a dead one left refuses."""
+    line = Home(site.home, to_look=True).connect()
+    if line is not None:
+        line.close()
+    return line is not None
+
+
+@pytest.mark.parametrize("by", ["", "folder", "file"])
+def test_a_roster_that_is_lost_while_jobs_run_is_told_and_written_again(tmp_path: Path, by: str) -> None:
+    site = site_of(
+        tmp_path,
+        f"mqsub -l A -c 'echo >> tries; touch begun; {HOLD}; exit 5'",
+        "mqsub -l B -c 'until test -e lost; do sleep 0.01; done'",
+    )
+    process = site.start()
+    until((tmp_path / "begun").exists)
+    roster = site.home / "roster"
+    roster.unlink()
+    if by:
+        roster.mkdir() if by == "folder" else roster.write_text("x")
+    (tmp_path / "lost").touch()  # B ends, and the runner sees its store
+    said = f"{roster} was {'replaced' if by else 'deleted'} while jobs ran."
+    said += " It is kept as roster.set-aside-1." if by else ""
+    said += " The runner has written it again: nothing is lost."
+    until(lambda: f"headway: {said}" in site.talk() and ("B", 1, 0) in recorded(site))
+    kill(site.runner())  # A is known to the new roster: its keeper notes how it ends
+    assert f"warning: {said}" in ended(process, 1)
+    (tmp_path / "go").touch()
+    ended(site.start(), 3)
+    assert runs(site) == [("A", 1, 5), ("B", 1, 0)] and (tmp_path / "tries").read_text() == "\n"
+
+
+def test_the_keeper_of_an_earlier_runner_finds_the_roster_that_was_written_again(tmp_path: Path) -> None:
+    site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}; exit 5'", "mqsub -l B -c 'touch b; sleep 1000'")
+    orphaned(site, "begun", "b")
+    process = site.start({"HEADWAY_SILENCE": "1"})  # it sees its store so much more often
+    until(lambda: listens(site))
+    (site.home / "roster").unlink()
+    until(lambda: "was deleted while jobs ran" in site.talk())
+    (tmp_path / "go").touch()
+    until(lambda: ("A", 1, 5) in recorded(site))
+    stop_at_once(process)
+    ended(process, 3)
+
+
+def test_a_roster_that_cannot_be_written_again_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
+    site = site_of(
+        tmp_path,
+        f"mqsub -l A -c 'touch begun; {HOLD}'",
+        *(f"mqsub -deps A -l B{at} -c true" for at in range(9)),
+    )
+    process = site.start()
+    until((tmp_path / "begun").exists)
+    (site.home / ".roster").mkdir()  # where a new one is made
+    (site.home / "roster").unlink()
+    (tmp_path / "go").touch()
+    talk = ended(process)
+    said = f"warning: {site.home / 'roster'} was deleted while jobs ran. It cannot be written again: Is a directory."
+    assert talk.count(said) == 1 and "should its runner die, jobs that are running then are started again." in talk
+    assert [code for *_, code in runs(site)] == [0] * 10
 
 
 def test_too_few_handles_are_an_error_at_the_start(tmp_path: Path) -> None:

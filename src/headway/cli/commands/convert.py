@@ -40,8 +40,9 @@ def command(
 ) -> None:
     """Write a workflow in another format.
 
-    Order and commands are always kept, or it is an error, and so is where jobs run, if OUT is in another folder. What
-    else the format cannot say is told on standard error.
+    Order and commands are always kept, or it is an error, and so is where jobs run, if OUT is in another folder.
+    Standard output is taken to be meant for a file in the current folder. What else the format cannot say is told on
+    standard error.
 
     \b
       headway convert diamond.dag --to makefile -o Makefile
@@ -54,8 +55,7 @@ def command(
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         flatten(found)  # a cycle is an error here, before anything is written
-        if output is not None:
-            keep_places(found, output)
+        keep_places(found, output or "-")  # what is printed is taken to be meant for a file here
         rendering = render(found, target)
     if output is None:  # as bytes, which click leaves alone: of text it takes escape sequences out
         write_content(rendering.text.encode("utf-8", "surrogateescape"))

@@ -102,8 +102,8 @@ def _answer(attempt: Attempt) -> dict[str, Any]:
         "started": attempt.started,
         "ended": attempt.ended,
         "exit_code": attempt.exit_code,
-        "max_rss": attempt.max_rss if attempt.started is not None else None,
-        "cpu_seconds": attempt.cpu_seconds if attempt.started is not None else None,
+        "max_rss": attempt.max_rss if attempt.started is not None and not attempt.is_lost else None,
+        "cpu_seconds": attempt.cpu_seconds if attempt.started is not None and not attempt.is_lost else None,
         "outcome": attempt.outcome,
         "reason": attempt.reason,
         "status": attempt.status,
@@ -112,9 +112,9 @@ def _answer(attempt: Attempt) -> dict[str, Any]:
 
 def _row(attempt: Attempt) -> tuple[str, ...]:
     name = attempt.name if attempt.step is Step.MAIN else f"{attempt.name} ({_STEPS[attempt.step]})"
-    began = attempt.started is not None and attempt.ended is not None
+    began = attempt.started is not None and attempt.ended is not None and not attempt.is_lost
     return (
-        moment(attempt.started) or "-",
+        moment(attempt.started) or ("not known" if attempt.is_lost else "not started"),
         name,
         str(attempt.number),
         attempt.host,

@@ -127,7 +127,7 @@ def _answer(
         "site": "local",
         "path": named[0] if named else output.log,
         "files": [*named, output.log],
-        "text": b"".join(pieces).decode("utf-8", "surrogateescape"),
+        "text": b"".join(pieces).decode("utf-8", "replace"),  # many parsers refuse lone surrogates
     }
 
 

@@ -38,8 +38,11 @@ class Chart:
 
 
 def chart(web: Web, attempts: Sequence[Attempt]) -> Chart:
-    """The chart of attempts that began; what still runs is drawn until the last thing that is known."""
-    begun = [(one, one.started) for one in attempts if one.started is not None]
+    """The chart of attempts that began; what still runs is drawn until the last thing that is known.
+
+    What was lost is left out: nobody knows until when it ran.
+    """
+    begun = [(one, one.started) for one in attempts if one.started is not None and not one.is_lost]
     known = max((max(start, one.ended or start) for one, start in begun), default=0.0)
     times = [(start, known if one.ended is None else max(start, one.ended)) for one, start in begun]
     gaps = pauses(times)

@@ -17,9 +17,39 @@ if TYPE_CHECKING:
 
 # What we draw with, for encodings that do not have it.
 _PLAIN = dict(zip("│─┘┐┤└┌├┴┬┼→…▁▂▃▄▅▆▇█", "|-+++++++++>~._-=+*%#", strict=True))
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
-# Line separators, and what sets the direction of text (Unicode's bidirectional controls).
-_CONTROL |= {code: f"\\u{code:04x}" for code in (0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))}
+# Without a shape though their categories are those of letters, marks and what is not assigned: fillers, a joiner of
+# marks, and variation selectors, in which whole texts can be hidden.
+_SHAPELESS = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x3164, 0xFFA0, *range(0xFE00, 0xFE0E)}
+_SHAPELESS_PLANE = range(0xE0000, 0xE1000)  # tags, more variation selectors, and room for others of the kind
+_ORDINARY = "\n\t\u200c\u200d"  # the last two join letters and emoji, or keep letters apart
+_ESCAPED = {"Cc", "Cf", "Zl", "Zp"}  # controls, formats (invisible, or they set the direction), ends of lines
+
+
+class _Escapes(dict[int, int | str]):
+    """A table for `str.translate`: what each character is shown as."""
+
+    def __missing__(self, code: int) -> int | str:
+        found = _escape(code)
+        if code < 0x10000:
+            self[code] = found
+        return found
+
+
+def _escape(code: int) -> int | str:
+    character = chr(code)
+    if code not in _SHAPELESS and code not in _SHAPELESS_PLANE:
+        if character.isprintable() or character in _ORDINARY:
+            return code
+        from unicodedata import category  # a plain run prints nothing that needs it
+
+        if category(character) not in _ESCAPED:
+            return code
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_ESCAPES = _Escapes()
 
 
 class Shown(io.TextIOWrapper):
@@ -44,8 +74,14 @@ def prepare() -> None:
 
 
 def harmless(text: str) -> str:
-    """A text for people in which names from a file command no terminal."""
-    return text if text.isprintable() else text.translate(_CONTROL)
+    """A text for people in which names from a file command no terminal, and nothing is hidden.
+
+    Escaped are control characters, ends of lines other than a newline, and by Unicode's category all that is not seen
+    itself: directions of text, U+FEFF, tags, and the like. So is what has no shape though its category says otherwise.
+    Two joiners (U+200C, U+200D) and two variation selectors (U+FE0E, U+FE0F) stay: Persian, Hindi and emoji need them.
+    The flags of England, Scotland and Wales are spelled in tags, and are shown as a black flag and its tags.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_ESCAPES)
 
 
 def one_line(text: str) -> str:

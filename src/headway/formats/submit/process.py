@@ -51,6 +51,16 @@ _AUTOMATIC = {
     "arch": "X86_64",
     "opsys": "LINUX",
 }
+# Whoever only reads is warned that these are not known yet.
+_LATE = {
+    "cluster": "Cluster",
+    "clusterid": "ClusterId",
+    "jobid": "JobId",
+    "dagmanjobid": "DAGManJobId",
+    "dag_status": "DAG_STATUS",
+    "failed_count": "FAILED_COUNT",
+    "retry": "RETRY",
+}
 
 
 @mutable
@@ -125,7 +135,12 @@ class _Run:
         if key in self.live:
             return self.live[key]
         value = self.table.get(key)
-        return value.text if value is not None else self.automatic.get(key)
+        if value is not None:
+            return value.text
+        found = self.automatic.get(key)
+        if key in _LATE and not self.setup.runs:
+            self.warn(f"$({_LATE[key]}) is known only when the job is submitted; here it is {found}.")
+        return found
 
     def jobs(self, description: Description) -> Iterator[Job]:
         if description.table is not None:
@@ -252,6 +267,8 @@ class _Run:
             self.table = {**kept, **later}
         self.line = command.line
         place = self.path, command.line
+        known = self.table.get("cluster")
+        cluster = self.automatic["cluster"] if known is None else known.text
         try:
             statement = submitqueue.statement(self.guarded(command.text), command.items is not None)
             for index, step, variables in submitqueue.rows(statement, command.items, self.item_lines, self.matches):
@@ -259,7 +276,7 @@ class _Run:
                 self.automatic.update(
                     process=str(self.process),
                     procid=str(self.process),
-                    jobid=f"{self.lookup('cluster')}.{self.process}",
+                    jobid=f"{cluster}.{self.process}",
                     step=str(step),
                     row=str(index),
                     itemindex=str(index),

@@ -7,6 +7,9 @@ import os
 import socket
 import stat
 import sys
+from pathlib import Path
+
+from headway.model.errors import HeadwayError
 
 DOOR = "runner.sock"
 
@@ -15,11 +18,14 @@ class Door:
     """A socket to listen on. It stays in the folder it was made in, whatever comes to lie at that folder's path."""
 
     def __init__(self, folder: int) -> None:
+        self._folder = folder
         self._path = _path(folder)
+        self.remark = ""  # what was found in its place
         self.open()
 
     def open(self) -> None:
-        self._unlink()
+        if not self._unlink():
+            self._clear()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         before = os.umask(0o077)
         try:
@@ -33,9 +39,24 @@ class Door:
         """Nobody finds it any more; who has already knocked can still be let in."""
         self._unlink()
 
-    def _unlink(self) -> None:
+    def _unlink(self) -> bool:
+        """Removes a socket; False if there is something else."""
         with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISSOCK(os.lstat(self._path).st_mode):
+                return False
             os.unlink(self._path)  # noqa: PTH108 - a path of our own making, through a folder's handle
+        return True
+
+    def _clear(self) -> None:
+        """Keeps what is no socket under another name."""
+        from headway.live.placeholder.aside import set_aside  # hardly a run needs it, and each would wait for it
+
+        path = Path(os.readlink(_handle(self._folder)), DOOR)  # noqa: PTH115 - no path, a name
+        try:
+            self.remark = set_aside(path, "is no socket")
+        except OSError as error:
+            what = f"{path} is no socket, and cannot be renamed: {error.strerror}."
+            raise HeadwayError(what, "Remove it, or choose another place with --store FOLDER.") from None
 
 
 def knock(folder: int) -> socket.socket | None:
@@ -62,4 +83,8 @@ def peer(line: socket.socket) -> int:
 
 def _path(folder: int) -> str:
     """Short enough however deep the folder lies: through a handle of the folder."""
-    return f"/proc/self/fd/{folder}/{DOOR}"
+    return f"{_handle(folder)}/{DOOR}"
+
+
+def _handle(folder: int) -> str:
+    return f"/proc/self/fd/{folder}"

@@ -52,6 +52,7 @@ class Home:
         self._place: _Identity | None = None  # of the folder whose runner we are
         self._store: tuple[str, _Identity] | None = None  # the store in it, if it has one
         self._verified = 0.0  # when both were in their places
+        self.remarks: list[str] = []  # what was found in the places of our files
         if to_look:
             return
         try:
@@ -97,8 +98,9 @@ class Home:
                 return
             from headway.live.placeholder.aside import set_aside
 
+            self.remarks.append(set_aside(self.folder / name, "is a folder"))
             talk = self.opened_talk()
-            os.write(talk, f"headway: {set_aside(self.folder / name, 'is a folder')}\n".encode())
+            os.write(talk, f"headway: {self.remarks[-1]}\n".encode())
             os.close(talk)
 
     @property
@@ -226,14 +228,14 @@ class Home:
 
     # --- whether it is still there ---------------------------------------------------------------------------------
 
-    def verify(self, lately: float = 0.0) -> None:
+    def verify(self, lately: float = 0.0) -> bool:
         """Raises if the folder that the runner has locked, or the store in it, is not at its path any more.
 
-        `lately`: seconds for which an earlier look will do.
+        `lately`: seconds for which an earlier look will do; False if there was one.
         """
         now = time.monotonic()
         if self._place is None or now < self._verified + lately:
-            return
+            return False
         if self._store is None:
             self._store = self._found_store()
         path, known = self._store or (self._text, self._place)
@@ -244,6 +246,7 @@ class Home:
         if found is None or (found.st_dev, found.st_ino) != known:
             raise LostHomeError(*self._what_happened())
         self._verified = now
+        return True
 
     def _found_store(self) -> tuple[str, _Identity] | None:
         """The store that is there first, which tells whether the folder is in its place too; a server has none here."""

@@ -167,9 +167,9 @@ class Client:
         """When there will be something to tell."""
         return self._last + PACE if self._changed and not (self.over or self._unsent) else None
 
-    def has_news(self, trouble: str) -> bool:
+    def has_news(self, trouble: str, warnings: list[str]) -> bool:
         """Whether there is something to tell that can wait no longer."""
-        if self._failures or trouble != self._trouble or self._unsent:
+        if self._failures or trouble != self._trouble or self._unsent or len(warnings) > self._warned:
             return True
         return self._changed and time.monotonic() - self._last >= PACE
 
@@ -181,7 +181,7 @@ class Client:
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients. Of the warnings
         it is told those that it does not know yet.
         """
-        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble)):
+        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble, warnings)):
             return
         said = {
             "done": self._done,

@@ -30,6 +30,7 @@ class Desk:
         self.closing = False  # nobody gets anything any more
         self._farewell: HeadwayError | None = None  # what everybody is told before the line is closed
         self._door = home.listen()
+        self.remark = self._door.remark
         self._watch_door()
 
     def _watch_door(self) -> None:

@@ -18,7 +18,7 @@ from headway.live.failpoint import here
 from headway.live.home.folder import Home
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.jobs import BESIDE, Jobs
-from headway.live.placeholder.running import TAKEN
+from headway.live.placeholder.running import GIVEN_BACK, TAKEN
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
 from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -117,7 +117,7 @@ class Supply:
         """Who wants what may have changed: leases that nobody wants any more go back, and there may be others."""
         self.stir()
         wanted = self._desk.wanted
-        self.put_back("given back", {lease.id for lease in self.at_hand if lease.workflow not in wanted})
+        self.put_back(GIVEN_BACK, {lease.id for lease in self.at_hand if lease.workflow not in wanted})
 
     # --- the exchange ----------------------------------------------------------------------------------------------
 

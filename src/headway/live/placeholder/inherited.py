@@ -28,15 +28,16 @@ class Inherited:
             return
         self._recognize(roster)
         with contextlib.suppress(ChildProcessError):
-            while any(self._is_mine(entry) for entry in roster.left()):
+            while any(self._is_mine(entry) for entry in (self._opened() or roster).left()):
                 self.reap(next_ended())
 
     def _is_mine(self, entry: Entry) -> bool:
         return entry.keeper == os.getpid() and entry.pid > 0 and entry.known != USAGE
 
     def _opened(self) -> Roster | None:
-        if self._roster is None:
-            self._roster = Roster.beside(self._folder)
+        """The roster; another one if a runner had to write it again."""
+        if self._roster is None or not self._roster.is_at("roster", self._folder):
+            self._roster = Roster.beside(self._folder) or self._roster
         return self._roster
 
     def reap(self, pid: int) -> None:

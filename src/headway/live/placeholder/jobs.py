@@ -32,7 +32,7 @@ from headway.live.placeholder.running import (
     signal_group,
     status_of,
 )
-from headway.live.store.spec import Spec
+from headway.live.store.spec import Spec, with_services
 from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
 from headway.model.states import Kind
 
@@ -82,6 +82,8 @@ class Jobs:
         if spec.subdag is not None:
             spec = spec.with_command(nested_command(spec.subdag, lease, self.slots, self.named))
         own = {os.fsencode(name): os.fsencode(value) for name, value in spec.environment}
+        if b"PATH" in own:  # the other, which a job is given, has them already
+            own[b"PATH"] = os.fsencode(with_services(os.fsdecode(own[b"PATH"])))
         environment = {  # in bytes: the system would have each name and value encoded for every job
             **given,
             **own,

@@ -15,7 +15,7 @@ from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.partial_outputs import keep_later
 from headway.live.placeholder.roster import LENT, NESTED, NEVER, NOTHING, Entry, Roster
-from headway.live.placeholder.running import LOST, Ended
+from headway.live.placeholder.running import GIVEN_BACK, LOST, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.store.spec import Spec
 from headway.model.messages import Finish, LeaseId, PlaceholderId
@@ -68,8 +68,7 @@ def recover(
         jobs.warnings += _keep_halves(store, lost, left, roster)
         now = store.clock()
         here("recover.before-requeue")
-        finishes = [Finish(lease, None, ended=now, reason=LOST) for lease in lost]
-        store.exchange(placeholder, finishes, Room(0, 0), (), now)
+        store.exchange(placeholder, _given_back(lost, left, roster, now, ahead), Room(0, 0), (), now)
     roster.clear(mine)
     jobs.launch.outputs.clear()
     for store_file in home.folder.iterdir():
@@ -141,6 +140,24 @@ def _end_others(
     ).end_all()
 
 
+def _given_back(
+    lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster, now: float, ahead: float
+) -> list[Finish]:
+    """Attempts that did not come to their end, with their starts where these are known."""
+    starts = roster.starts()
+    return [
+        Finish(lease, None, ended=now, reason=GIVEN_BACK)
+        if _never_began(lease, left, roster)
+        else Finish(lease, None, starts[lease] + ahead if lease in starts else 0.0, now, reason=LOST)
+        for lease in lost
+    ]
+
+
+def _never_began(lease: LeaseId, left: Mapping[LeaseId, Entry], roster: Roster) -> bool:
+    """Whether it is certain that an attempt was not started: the last runner only had its lease."""
+    return roster.is_current and (lease not in left or left[lease].pid == NEVER)
+
+
 def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster) -> list[str]:
     """What lost jobs may have half-written is kept under another name: make would take it for whole.
 
@@ -150,7 +167,7 @@ def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId,
     until = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) if roster.is_of_before else math.inf
     for lease in lost:
         entry = left.get(lease)
-        if roster.is_current and (entry is None or entry.pid == NEVER):
+        if _never_began(lease, left, roster):
             continue
         found = store.lost(lease)
         if found is not None and '"outputs"' in found[0]:

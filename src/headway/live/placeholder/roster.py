@@ -146,11 +146,43 @@ class Roster:
         self._memory = mmap.mmap(self._file, self._size)
         return self
 
+    # --- where it is -------------------------------------------------------------------------------------------------
+
+    def is_at(self, path: str, folder: int | None = None) -> bool:
+        """Whether its file still has this name, below a folder's handle if there is one."""
+        try:
+            found = os.stat(path, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._file))
+
+    def rewrite(self, path: Path) -> None:
+        """Goes on in a new file of this name, with the same places. OSError: it cannot, and goes on as before."""
+        aside = path.with_name(f".{path.name}")
+        aside.unlink(missing_ok=True)
+        file = own_file(aside, os.O_RDWR | os.O_CREAT)
+        try:
+            os.posix_fallocate(file, 0, self._size)
+            memory, head = mmap.mmap(file, self._size), _identity(file)
+            memory[:] = head + self._memory[_HEAD:]
+            aside.replace(path)
+        except BaseException:
+            os.close(file)
+            raise
+        self.close()
+        self._file, self._memory, self._head = file, memory, head
+
     # --- what was left -----------------------------------------------------------------------------------------------
 
     def left(self) -> list[Entry]:
         """What a runner left that died; nothing after a restart of the machine, or in a copied folder."""
         return list(self._entries()) if self.is_current else []
+
+    def starts(self) -> dict[LeaseId, float]:
+        """When each attempt in it began, also one from before a restart of the machine."""
+        if not (self.is_current or self.is_of_before):
+            return {}
+        return {entry.lease: entry.started for entry in self._entries() if entry.is_sane and entry.pid != NEVER}
 
     @property
     def is_current(self) -> bool:
@@ -244,8 +276,7 @@ class Roster:
         self._mark_free(before)
 
     def _number(self, offset: int) -> int:
-        found: int = _NUMBER.unpack_from(self._memory, offset)[0]
-        return found
+        return int(_NUMBER.unpack_from(self._memory, offset)[0])
 
     def _write(self, offset: int, number: int) -> None:
         _NUMBER.pack_into(self._memory, offset, number)

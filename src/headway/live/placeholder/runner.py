@@ -58,6 +58,9 @@ class Runner:
         self.mark = f"{store.id}-{home.identity:x}"
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
+        self.roster_path = str(home.roster)
+        self.roster_again = 0.0  # when it may be written again, if it is not in its place
+        self.roster_remark = ""  # what was told of that
         self.poll = select.epoll()
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
@@ -83,6 +86,8 @@ class Runner:
         if is_shared:
             self.home.remember([self.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
+        if self.desk.remark:
+            self.warn(self.desk.remark)
         os.close(told)
         self.nesting = Nesting(self.desk, self.jobs, self.mark)
         self.supply = Supply(
@@ -250,7 +255,7 @@ class Runner:
         for handle, client in self.desk.clients.items():
             mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
             is_busy = mine and client.wants_more and client.workflow not in self.supply.over  # else services may end
-            if is_busy and not client.has_news(self.supply.trouble):
+            if is_busy and not client.has_news(self.supply.trouble, self.jobs.warnings):
                 continue
             over = self.is_over(client, mine)
             others = client.workflow in self.desk.wanted and not client.wants_more
@@ -378,12 +383,31 @@ class Runner:
         self.desk.take_turns()
 
     def verify(self, lately: Seconds = 0.0) -> None:
-        """Sees whether our folder is where it was; `lately`: seconds for which an earlier look will do."""
-        if not self.lost:
-            try:
-                self.home.verify(lately)
-            except LostHomeError as error:
-                self.abandon(error)
+        """Checks that our folder, and the roster in it, are where they were; a look `lately` seconds ago will do."""
+        if self.lost:
+            return
+        try:
+            looked = self.home.verify(lately)
+        except LostHomeError as error:
+            self.abandon(error)
+            return
+        if looked and not self.roster.is_at(self.roster_path) and time.monotonic() >= self.roster_again:
+            self.renew_roster()
+
+    def renew_roster(self) -> None:
+        """Writes the roster again if somebody has deleted or replaced it."""
+        from headway.live.placeholder.lost_roster import renewed
+
+        self.roster_again = time.monotonic() + self.beat
+        remark = renewed(self.roster, self.home.roster)
+        if remark != self.roster_remark:
+            self.roster_remark = remark
+            self.warn(remark)
+
+    def warn(self, remark: str) -> None:
+        """Tells every client, and the log."""
+        print(f"headway: {remark}", file=sys.stderr, flush=True)
+        self.jobs.warnings.append(remark)
 
     def abandon(self, error: LostHomeError) -> None:
         """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""

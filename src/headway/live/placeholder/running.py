@@ -19,6 +19,7 @@ OVER = "over"  # a service whose workflow has ended
 TIME_LIMIT = "time limit"
 TAKEN = "taken"  # by another placeholder, which has its lease now
 REASONS = ("", STOPPED, CALLED_OFF, OVER, TIME_LIMIT, TAKEN)  # by the number that the roster has
+GIVEN_BACK = "given back"  # before it began
 LOST = "lost: its runner died"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -17,6 +16,7 @@ from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
 from headway.live.store import PASSWORD, AnyStore, WorkingStore
+from headway.live.store.spec import with_services
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import field, record
@@ -78,15 +78,6 @@ class Outcome:
         return DAGMANS if self.exit_code else 0
 
 
-def with_services(path: str) -> str:
-    """A PATH on which jobs find mqstatus, wherever Headway was called from. What is on it already comes first."""
-    for program in (sys.argv[0], sys.executable):
-        folder = os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH120 - a short run waits for this
-        if os.access(f"{folder}/mqstatus", os.X_OK):
-            return path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
-    return path
-
-
 class Session:
     """A workflow in its store, ready to be run."""
 
@@ -117,7 +108,7 @@ class Session:
 
             workflow = rescued(workflow, self.rescue)
         self._workflow = workflow
-        self.warnings: list[str] = []  # what submitting it has to say comes on top, the file's own warnings too
+        self.warnings = [*home.remarks]  # what submitting it has to say comes on top, the file's own warnings too
         if workflow.format == "dagman":
             self.warnings += unheeded(workflow)
         choice = choose(workflow)

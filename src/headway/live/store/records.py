@@ -68,7 +68,7 @@ class Attempt:
     number: int
     step: Step
     host: str
-    started: Seconds | None  # when it was given out, while it runs; None: it never began
+    started: Seconds | None  # when it was given out, while it runs; None: it never began, or nobody knows when
     ended: Seconds | None
     exit_code: int | None
     max_rss: int | None
@@ -77,9 +77,16 @@ class Attempt:
     status: str | None  # what the job says of itself
 
     @property
+    def is_lost(self) -> bool:
+        """Whether nobody saw its end; that it has ended was noticed later."""
+        return self.exit_code is None and (self.reason or "").startswith("lost")
+
+    @property
     def seconds(self) -> Seconds | None:
-        """How long it took, if it began and ended."""
-        return None if self.started is None or self.ended is None else max(0.0, self.ended - self.started)
+        """How long it took, if it began and its end was seen."""
+        if self.started is None or self.ended is None or self.is_lost:
+            return None
+        return max(0.0, self.ended - self.started)
 
     @property
     def outcome(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 
 from headway.live.store.text import kept
 from headway.model.record import record, replace
@@ -85,3 +87,12 @@ class Spec:
 def is_open(text: str) -> bool:
     """Whether a spec, as the store keeps it, leaves something open until it is given out (store.late)."""
     return "\x02" in text or "\\u0002" in text
+
+
+def with_services(path: str) -> str:
+    """A PATH on which a job finds mqstatus, wherever Headway was called from. What is on it already comes first."""
+    for program in (sys.argv[0], sys.executable):
+        folder = os.path.dirname(os.path.abspath(program))  # noqa: PTH100, PTH120 - a short run waits for this
+        if os.access(f"{folder}/mqstatus", os.X_OK):
+            return path if folder in path.split(os.pathsep) else f"{path}{os.pathsep}{folder}"
+    return path
