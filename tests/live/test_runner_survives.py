@@ -174,6 +174,8 @@ def test_the_keeper_of_an_earlier_runner_finds_the_roster_that_was_written_again
     until(lambda: "was deleted while jobs ran" in site.talk())
     (tmp_path / "go").touch()
     until(lambda: ("A", 1, 5) in recorded(site))
+    ((memory, cpu),) = [(memory, cpu) for name, *_, memory, cpu, _ in site.attempts() if name == "A"]
+    assert memory > 100_000 and cpu > 0  # which only its keeper can know
     stop_at_once(process)
     ended(process, 3)
 
