@@ -11,9 +11,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 
+from headway.live.client.door import GREETING
 from headway.live.client.starter import Starter
 from headway.live.home.folder import Home
-from headway.live.placeholder.clients import GREETING
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.messages import JobId, WorkflowId

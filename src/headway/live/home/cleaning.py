@@ -162,10 +162,14 @@ def _database(home: Home | None) -> int:
 def _recover(home: Home, store: Store) -> None:
     """Ends what a runner that died has left running, as the next runner would, so that nobody forgets it alive."""
     import select
+    import time
 
     from headway.engine.ready import Room
+    from headway.live.doors.messages import Question
+    from headway.live.doors.port import Direct
+    from headway.live.doors.store_end import StoreEnd
     from headway.live.placeholder.jobs import Jobs
-    from headway.live.placeholder.recovery import recover
+    from headway.live.placeholder.recovery import greet, recover
     from headway.live.placeholder.roster import Roster
     from headway.live.placeholder.spool import Spool
 
@@ -173,13 +177,15 @@ def _recover(home: Home, store: Store) -> None:
     if lock is None:
         return  # a runner has come; what it runs is not forgotten
     try:
-        placeholder = store.enter(os.uname().nodename, os.getpid(), store.clock())
+        spool, roster = Spool(home.spool), Roster(home.roster)
+        end = StoreEnd(store, lambda: store)
+        port = Direct(end)
+        welcome = greet(home, port, spool)
         mark = f"{store.id}-{home.identity:x}"
-        before, spool, roster = home.remembered(placeholder), Spool(home.spool), Roster(home.roster)
         jobs = Jobs(home, mark, None, roster, select.epoll())
-        over = recover(home, store, placeholder, before, mark, spool, roster, jobs, goes_on=False)
-        store.exchange(placeholder, [jobs.settled(ended) for ended in over], Room(0, 0), (), store.clock())
+        over, _ = recover(home, port, welcome, mark, spool, roster, jobs, goes_on=False)
+        end.exchange(Question([jobs.settled(ended) for ended in over], Room(0, 0), (), time.time()))
         roster.clear()
-        store.leave(placeholder, store.clock())
+        port.leave()
     finally:
         lock.close()

@@ -134,14 +134,12 @@ class Home:
         database = self.database
         return (database if database.exists() else self.folder).stat().st_ino
 
-    def remembered(self, new: int) -> list[PlaceholderId]:
-        """The placeholders that ran here and may have left jobs; the new one is written down beside them."""
+    def remembered(self) -> list[PlaceholderId]:
+        """The placeholders that ran here and may have left jobs."""
         try:
-            before = [PlaceholderId(int(word)) for word in self._text_of("placeholders").split()]
+            return [PlaceholderId(int(word)) for word in self._text_of("placeholders").split()]
         except (OSError, ValueError):
-            before = []
-        self.remember([*before, PlaceholderId(new)])
-        return before
+            return []
 
     def remember(self, placeholders: Sequence[PlaceholderId]) -> None:
         """Writes down whose jobs a successor has to look after."""

@@ -9,10 +9,11 @@ import socket
 import time
 from collections.abc import Mapping
 
+from headway.live.client.door import GREETING
+from headway.live.doors.messages import Word
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, WorkflowId
-from headway.model.record import record
 from headway.model.states import Kind
 
 TYPE_CHECKING = False
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
-GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
-
-
-@record
-class Word:
-    """What a job says of itself."""
-
-    lease: int
-    store: str  # its id, if it is known
-    text: str
-    ready: bool  # a provisioner: the rest of its workflow may start
 
 
 class Client:

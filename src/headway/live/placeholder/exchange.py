@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from headway.engine.ready import Room
-from headway.live.clock import Clock, since_boot
+from headway.engine.silence import BEATS
+from headway.live.clock import since_boot
+from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
 from headway.live.failpoint import here
 from headway.live.home.folder import Home
 from headway.live.placeholder.demand import Desk
@@ -21,46 +24,81 @@ from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.running import GIVEN_BACK, TAKEN
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
-from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
-from headway.model.record import replace
+from headway.model.errors import HeadwayError
+from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.record import record
 from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.doors.port import Port
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
+DEEPEST = 1024  # leases at hand for each slot, however far the store is
 AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
 AGAIN = 1.0  # seconds after which something that did not work is tried again
 CONTENDED = 0.05  # seconds after which jobs that others may just be taking are asked for again, then twice as many
 TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
 
 
+@record
+class Asked:
+    """An exchange under way."""
+
+    number: int
+    ends: Sequence[Finish]
+    idle: Sequence[WorkflowId]
+    most: int  # jobs that could be taken
+    holds: bool  # whether it said what we hold
+    since: Seconds  # when it was asked
+    spooled: tuple[int, int]  # how much of the spool it tells
+    noted: int  # ends among them that are not even in the spool
+    errands: Errands
+
+
+@record
+class Errands:
+    """What goes with an exchange, for those who wait for it."""
+
+    news: tuple[WorkflowId, ...] = ()  # workflows of which nothing is known yet
+    says: tuple[tuple[Word, Callable[[bool | HeadwayError], None]], ...] = ()
+    winds_up: tuple[WorkflowId, ...] = ()
+
+
+NONE = Errands()
+
+
 class Supply:
-    """The runner's side of the exchange."""
+    """The runner's side of the exchange: it is asked, and answered at once or later."""
 
     def __init__(
         self,
         home: Home,
-        store: Working,
-        placeholder: PlaceholderId,
+        port: Port,
+        welcome: Welcome,
         spool: Spool,
         jobs: Jobs,
         desk: Desk,
         nesting: Nesting,
         beat: Seconds,
     ) -> None:
-        self._home, self._store, self._placeholder, self._spool = home, store, placeholder, spool
+        self._home, self._port, self._spool = home, port, spool
+        self.placeholder, self.is_shared = welcome.placeholder, welcome.is_shared
         self._jobs, self._desk, self._nesting = jobs, desk, nesting
         self.at_hand: deque[Lease] = deque()
-        self.finished: list[Finish] = []  # not in the store yet
+        self.finished: list[Finish] = []  # that the store was not told yet
+        self.asked: Asked | None = None  # the exchange that is under way
+        self._number = 0  # of the last one
+        self._was_stirred = False  # since it was asked: its answer is not the last word
+        self.errands = NONE  # what goes with the next one
+        self.directories: dict[WorkflowId, str] = {}  # of the workflows that we know of
+        self.round_trip = 0.0  # seconds that an answer takes, lately
         self._noted: list[int] = []  # places of those that are not even in the spool
         self._since = 0.0  # when the oldest of them came
         self.dry = False  # the store had nothing for us
         self.trouble = self._said = ""  # why nothing can be written or started just now
         self._again = 0.0  # when that is tried again
         self._beat = beat
-        self._clock = Clock()
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.over: set[WorkflowId] = set()  # workflows of which nothing runs or will run anywhere
         self.calls_roll = False  # the next exchange says what we hold, and hears what of it is lost or to end
@@ -79,7 +117,7 @@ class Supply:
             if place:
                 self._jobs.roster.strike(place)
             if self._noted:
-                self._strike()
+                self._strike(len(self._noted))
         except OSError as error:
             if place:
                 self._noted.append(place)
@@ -89,10 +127,10 @@ class Supply:
             self._since = time.monotonic()
         self.finished.append(finish)
 
-    def _strike(self) -> None:
-        for place in self._noted:
+    def _strike(self, count: int) -> None:
+        for place in self._noted[:count]:
             self._jobs.roster.strike(place)
-        self._noted.clear()
+        del self._noted[:count]
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
         """Leases at hand that are not to be begun go back."""
@@ -105,9 +143,15 @@ class Supply:
         for lease in [lease for lease in self.at_hand if lease.id in leases]:
             self.at_hand.remove(lease)
 
+    @property
+    def unrecorded(self) -> Sequence[Finish]:
+        """Ends that are not known to be in the store."""
+        return self.finished if self.asked is None else [*self.asked.ends, *self.finished]
+
     def stir(self, workflow: WorkflowId | None = None) -> None:
         """Something may have changed in the store, or in one of its workflows."""
         self.dry, self.wake, self._contended = False, 0.0, 0
+        self._was_stirred = True
         if workflow is None:
             self.over.clear()
         else:
@@ -119,13 +163,29 @@ class Supply:
         wanted = self._desk.wanted
         self.put_back(GIVEN_BACK, {lease.id for lease in self.at_hand if lease.workflow not in wanted})
 
+    def send(
+        self,
+        news: WorkflowId | None = None,
+        says: tuple[Word, Callable[[bool | HeadwayError], None]] | None = None,
+        winds_up: WorkflowId | None = None,
+    ) -> None:
+        """Something goes to the store with the next exchange."""
+        before = self.errands
+        self.errands = Errands(
+            before.news if news is None else (*before.news, news),
+            before.says if says is None else (*before.says, says),
+            before.winds_up if winds_up is None else (*before.winds_up, winds_up),
+        )
+
     # --- the exchange ----------------------------------------------------------------------------------------------
 
     def is_due(self) -> bool:
         """Whether there is something to say to the store, or to get from it."""
+        if self.asked is not None:
+            return False
         if self.trouble:
             return time.monotonic() >= self._again
-        if self.calls_roll:
+        if self.calls_roll or self.errands is not NONE:
             return True
         if self.wake and time.monotonic() >= self.wake:
             self.wake = 0.0
@@ -148,6 +208,8 @@ class Supply:
 
     def times(self) -> Iterator[float]:
         """When there is something to see to."""
+        if self.asked is not None:
+            return
         if self.trouble:
             yield self._again
         elif self.finished:
@@ -155,56 +217,116 @@ class Supply:
         if self.wake and self._desk.wanted and not self.trouble:
             yield self.wake
 
-    def exchange(self) -> Answer:
-        """One transaction: ends go in, leases come out."""
+    def ask(self) -> None:
+        """Tells how attempts ended, and asks for what there is room for."""
         here("exchange.before")
+        if not self._port.is_connected:
+            self._call_again()
+            return
         holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
-        idle, room = self._idle(), self._room()
+        idle, room, errands = self._idle(), self._room(), self.errands
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
-        most, is_shared = room.most, self._store.is_shared
-        asked = since_boot() if is_shared else 0.0
-        answer = self._store.exchange(
-            *(self._placeholder, self._told() if is_shared else self.finished, room, self._desk.wanted),
-            *(self._store.clock() if is_shared else self._clock.now(), idle, holds),
+        self._number += 1
+        self.asked = Asked(
+            *(self._number, self.finished, idle, room.most, holds is not None, since_boot()),
+            *(self._spool.mark, len(self._noted), errands),
         )
-        here("exchange.after")
-        self.calls_roll = False
-        if is_shared:
-            self.contact = since_boot()
-            # A sign of life that took long is an old one: give another.
-            self.calls_roll = holds is not None and self.contact - asked > self._beat
-        was_away, self.was_away = self.was_away, self.was_away and holds is None
+        self.finished, self.errands, self.calls_roll, self._was_stirred = [], NONE, False, False
+        question = Question(
+            *(self.asked.ends, room, self._desk.wanted, time.time(), idle, holds, (), errands.news),
+            *([word for word, _ in errands.says], errands.winds_up, self._number),
+        )
+        try:
+            self._port.ask(question)
+        except HeadwayError as error:
+            self.untold(error)
+            raise
+
+    @property
+    def is_calling(self) -> bool:
+        """Whether the connection is being made again."""
+        return self.asked is not None and not self.asked.number
+
+    def untold(self, error: HeadwayError) -> None:
+        """What was asked was not done: all of it is told again another time."""
+        asked, self.asked = self.asked, None
+        if asked is None:
+            return
+        self.finished = [*asked.ends, *self.finished]
+        self.calls_roll = self.calls_roll or asked.holds
+        for _, answer in asked.errands.says:
+            answer(error)
+        self.errands = Errands(
+            (*asked.errands.news, *self.errands.news),
+            self.errands.says,
+            (*asked.errands.winds_up, *self.errands.winds_up),
+        )
+        if self.errands == NONE:
+            self.errands = NONE
+
+    def _call_again(self) -> None:
+        """Connects again; the welcome tells which leases are lost."""
+        self.calls_roll = True
+        self._port.call_again(
+            Hello(
+                *(socket.gethostname(), os.getpid(), time.time(), self._beat * BEATS, self.placeholder),
+                *((), self.finished, self._held()),
+            )
+        )
+        self.asked = Asked(0, self.finished, (), 0, True, since_boot(), self._spool.mark, len(self._noted), NONE)
         self.finished = []
-        self.trouble = ""
-        if self._noted:
-            self._strike()
-        self._spool.settled()
+
+    def taken(self, reply: Reply) -> Answer:
+        """Takes in an answer."""
+        asked, answer = self.asked, reply.answer
+        assert asked is not None
+        here("exchange.after")
+        self._settle(asked)
+        self.directories.update(reply.directories)
+        if self.is_shared:
+            # A sign of life that took long is an old one: give another.
+            self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)
+        was_away, self.was_away = self.was_away, self.was_away and not asked.holds
         self.at_hand.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
-        self.dry = not answer.leases or (len(answer.leases) < most and not is_shared)
-        if was_away:
-            self.dry = False  # nothing was asked for yet
+        self.dry = not answer.leases or (len(answer.leases) < asked.most and not self.is_shared)
+        if was_away or self._was_stirred:
+            self.dry = False  # nothing was asked for yet, or not since something changed
         self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
-        if is_shared or self.over or answer.over or answer.stuck:
-            self._conclude(answer, idle)
+        if self._port.is_far:
+            self.round_trip += (self.contact - asked.since - self.round_trip) / min(self._number, 8)
+            wanted = self._desk.wanted
+            self.put_back("given back", {lease.id for lease in answer.leases if lease.workflow not in wanted})
+        if (self.is_shared or self.over or answer.over or answer.stuck) and not self._was_stirred:
+            self._conclude(answer, asked.idle)
+        for (_, tell), heard in zip(asked.errands.says, reply.heard, strict=True):
+            tell(heard)
         return answer
+
+    def welcomed(self) -> None:
+        """The connection is there again, and what was not told is recorded."""
+        if self.asked is not None:
+            self._settle(self.asked)
+
+    def _settle(self, asked: Asked) -> None:
+        """The store has what it was told."""
+        self.asked, self.trouble = None, ""
+        self.contact = since_boot() if self.is_shared or self._port.is_far else 0.0
+        if asked.noted:
+            self._strike(asked.noted)
+        self._spool.settled(asked.spooled)
 
     def _held(self) -> list[LeaseId]:
         """All leases that we have, but for those that are lost already."""
         running = [job.lease.id for job in self._jobs.running.values() if job.reason != TAKEN]
         return [*running, *(lease.id for lease in self.at_hand)]
 
-    def _told(self) -> list[Finish]:
-        """Ends as a shared store is told of them: by its own clock."""
-        ahead = self._store.clock() - time.time()
-        return [by_another_clock(finish, ahead) for finish in self.finished]
-
     def _conclude(self, answer: Answer, idle: Sequence[WorkflowId]) -> None:
         """Takes in which workflows are over, and when to ask again for jobs that others may be taking just now."""
         self.over.difference_update(idle)
         self.over.update(answer.over)
-        if not self._store.is_shared:
+        if not self.is_shared:
             self.over.update(answer.stuck)
         elif answer.contended and not answer.leases:
             self._contended += 1
@@ -218,7 +340,7 @@ class Supply:
     def _room(self) -> Room:
         """What there is room for beside what runs and what is at hand."""
         slots, jobs = self._desk.slots, self._jobs
-        ahead = AHEAD * slots - len(self.at_hand) if jobs.are_short else 0
+        ahead = self._depth(slots) - len(self.at_hand)
         cores, memory = self._nesting.busy(), jobs.memory
         for lease in self.at_hand:
             cores += lease.cores
@@ -232,6 +354,17 @@ class Supply:
         is_whole = not self.at_hand and all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
         return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
 
+    def _depth(self, slots: int) -> int:
+        """How many leases are worth having at hand: for a store nearby only while jobs are short."""
+        jobs = self._jobs
+        near = AHEAD * slots if jobs.are_short else 0
+        if not self._port.is_far:
+            return near
+        if not jobs.has_seen_enough:
+            return slots
+        far = 2 * slots * (self.round_trip + PATIENCE) / max(jobs.typical, 1e-4)
+        return max(near, min(int(far), DEEPEST * slots))
+
     def worry(self, trouble: str) -> None:
         """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""
         if trouble != self._said:
@@ -240,10 +373,3 @@ class Supply:
                 print(f"headway: {trouble}", file=sys.stderr, flush=True)
         self.trouble = trouble
         self._again = time.monotonic() + min(AGAIN, self._beat)
-
-
-def by_another_clock(finish: Finish, ahead: Seconds) -> Finish:
-    """An end as told by a clock that is ahead of this host's; times that are not known stay so."""
-    return replace(
-        finish, started=finish.started and finish.started + ahead, ended=finish.ended and finish.ended + ahead
-    )

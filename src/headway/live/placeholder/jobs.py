@@ -159,6 +159,11 @@ class Jobs:
         """Whether jobs take so little that it pays to have the next ones at hand."""
         return self.typical <= SHORT and self.ended >= SEEN
 
+    @property
+    def has_seen_enough(self) -> bool:
+        """Whether it is known what jobs take."""
+        return self.ended >= SEEN
+
     # --- end -------------------------------------------------------------------------------------------------------
 
     def reap(self, handle: int) -> Ended:

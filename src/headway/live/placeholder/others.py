@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import select
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 from headway.engine.silence import GAP
 from headway.live.clock import since_boot
@@ -13,41 +10,18 @@ from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.running import TAKEN
 from headway.live.placeholder.sub_workflows import Nesting
-from headway.model.errors import HeadwayError
-from headway.model.messages import LeaseId, Seconds
-
-if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+from headway.model.messages import LeaseId, Seconds, WorkflowId
 
 
 class Others:
     """Other placeholders at the same store, and people who steer it from elsewhere."""
 
-    def __init__(
-        self, store: Working, supply: Supply, jobs: Jobs, nesting: Nesting, poll: select.epoll, patience: Seconds
-    ) -> None:
-        self._store, self._supply, self._jobs, self._nesting, self._poll = store, supply, jobs, nesting, poll
+    def __init__(self, supply: Supply, jobs: Jobs, nesting: Nesting, patience: Seconds) -> None:
+        self._supply, self._jobs, self._nesting = supply, jobs, nesting
         self._patience = patience
-        self.ear = -1  # the handle that can be read when the store has news
-        self.keep_listening()
 
-    def keep_listening(self) -> None:
-        """Waits for the store's news too: on a new connection, if the last one broke."""
-        if self._supply.trouble:
-            self.ear = -1
-        if self.ear < 0 <= self._store.fileno():
-            self.ear = self._store.fileno()
-            with contextlib.suppress(FileExistsError):
-                self._poll.register(self.ear, select.EPOLLIN)
-
-    def hear(self) -> None:
-        """Other placeholders, or people, have changed workflows."""
-        try:
-            news = self._store.heard()
-        except HeadwayError as error:
-            self.ear = -1
-            self._supply.worry(str(error))
-            return
+    def hear(self, news: Mapping[WorkflowId, bool]) -> None:
+        """Other placeholders, or people, have changed workflows; True: attempts may have to end."""
         for workflow, stops in news.items():
             self._supply.stir(workflow)
             self._supply.calls_roll = self._supply.calls_roll or stops

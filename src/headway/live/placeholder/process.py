@@ -8,8 +8,12 @@ import sys
 
 from headway.live.home.folder import Home
 from headway.live.placeholder.runner import FEWEST, Runner, most_files
-from headway.live.store import working
+from headway.live.store import opened, working
 from headway.model.errors import HeadwayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.doors.port import Port
 
 
 def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
@@ -30,7 +34,7 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, working(server if server is not None else home.database, sync), server).run(told)
+        Runner(home, _port(home, sync, server), server).run(told)
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1
@@ -40,6 +44,26 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def _port(home: Home, sync: str, server: str | None) -> Port:
+    """The way to the store: a file is in our hands; a server's client waits, so it has a process of its own."""
+    if server is None:
+        from headway.live.doors.port import Direct
+        from headway.live.doors.store_end import StoreEnd
+
+        return Direct(StoreEnd(working(home.database, sync), lambda: opened(home.database, sync)))
+    from headway.live.doors.pipe import Forked, Pipe
+
+    def serve(handle: int) -> None:
+        from headway.live.doors.serving import serve
+
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when its runner does
+        _keep(handle)
+        serve(lambda: working(server), lambda: opened(server), handle, handle)
+
+    return Pipe(Forked(serve).connect)
 
 
 def _keep(*handles: int) -> None:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from headway.live.placeholder.partial_outputs import remove_since
 from headway.live.placeholder.running import TAKEN
-from headway.model.errors import HeadwayError
-from headway.model.messages import Finish, JobId, Lease
-
-if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+from headway.model.messages import Finish, Lease, Seconds, WorkflowId
 
 
-def remove_target(store: Working, finish: Finish, lease: Lease, files: Iterable[str]) -> None:
-    """Removes what a recipe has changed of its target since its first line began, as make does (.DELETE_ON_ERROR).
+def settle_recipe(
+    starts: dict[tuple[WorkflowId, str], Seconds], finish: Finish, lease: Lease, files: Iterable[str]
+) -> None:
+    """A line of a recipe has ended. If it failed, what the recipe has changed of its target is removed.
 
-    What the failed line itself has changed is gone already. One that is tried again needs what those before it wrote.
+    As make does (.DELETE_ON_ERROR). What the failed line itself has changed is gone already. One that is tried again
+    needs what those before it wrote. `starts`: when the first line of each recipe began.
     """
     target, _, number = lease.name.rpartition("#")
-    if not target or not number.isdecimal() or finish.reason == TAKEN:
+    if not target or not number.isdecimal():
+        starts[lease.workflow, lease.name] = finish.started
+        return
+    if finish.exit_code == 0 or finish.reason == TAKEN:
         return
     if finish.exit_code is not None and not lease.is_final(finish.exit_code):
         return
-    with contextlib.suppress(HeadwayError):  # no store: the next run knows that the recipe was not done
-        began = store.began(lease.workflow, JobId(lease.job - int(number) + 1), target)
-        if began is not None:
-            remove_since(files, began)
+    began = starts.get((lease.workflow, target))
+    if began is not None:  # else another runner began it: the next run knows that the recipe was not done
+        remove_since(files, began)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import os
+import select
+import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
 
 from headway.engine.ready import Room
+from headway.live.doors.messages import Hello, Left, Question, Reply, Trouble, Welcome
 from headway.live.failpoint import here
 from headway.live.home.folder import Home
-from headway.live.placeholder.exchange import by_another_clock
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.partial_outputs import keep_later
@@ -18,29 +20,41 @@ from headway.live.placeholder.roster import LENT, NESTED, NEVER, NOTHING, Entry,
 from headway.live.placeholder.running import GIVEN_BACK, LOST, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.store.spec import Spec
-from headway.model.messages import Finish, LeaseId, PlaceholderId
+from headway.model.errors import HeadwayError
+from headway.model.messages import PATIENCE, Finish, LeaseId, Seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.doors.port import Port
+
+
+def greet(home: Home, port: Port, spool: Spool, patience: Seconds = PATIENCE) -> Welcome:
+    """Introduces a new runner to its store: what the last one spooled is recorded, and what it left is told."""
+    before = home.remembered()
+    ends = list(spool.replay())
+    hello = Hello(socket.gethostname(), os.getpid(), time.time(), patience, None, before, ends)
+    welcome = port.hello(hello)
+    if welcome.is_shared:
+        home.remember([*before, welcome.placeholder])
+    here("recover.after-replay")
+    spool.settled(idle=True)
+    return welcome
 
 
 def recover(
     home: Home,
-    store: Working,
-    placeholder: PlaceholderId,
-    before: Sequence[PlaceholderId],
+    port: Port,
+    welcome: Welcome,
     mark: str,
     spool: Spool,
     roster: Roster,
     jobs: Jobs,
     goes_on: bool = True,
-) -> list[Ended]:
-    """Takes over what the last runner left; the jobs that have ended since.
+) -> tuple[list[Ended], Sequence[LeaseId]]:
+    """Takes over what the last runner left: jobs that have ended since, and leases that the store has given to others.
 
-    What it spooled is recorded. Jobs that still run go on, if their ends will be known. All others are ended, and only
-    then may run again. Whoever has the lock is the only runner here, so every lease of a store of our own is a dead
-    one's. In one that is shared, these are the leases of the placeholders that ran here before.
+    Jobs that still run go on, if their ends will be known. All others are ended, and only then may run again. Whoever
+    has the lock is the only runner here, so every lease that is left is a dead one's.
 
     `goes_on`: this is a runner. Anybody else ends what runs.
     """
@@ -50,31 +64,39 @@ def recover(
 
             say(remark)
             jobs.warnings.append(remark)
-    ahead = store.clock() - time.time() if store.is_shared else 0.0
-    spooled = [by_another_clock(finish, ahead) for finish in spool.replay()]
-    if spooled:
-        store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
-    here("recover.after-replay")
-    spool.settled(idle=True)
-    leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
+    open_leases = {one.id: one for one in welcome.left}
     left = _left(roster)
-    kept = [entry for lease, entry in left.items() if lease in leases and _is_kept(roster, entry, goes_on)]
-    ended = _adopted(store, placeholder, kept, jobs)
+    ended, kept = _adopted(open_leases, left, roster, jobs, goes_on)
     mine = {job.place for job in jobs.running.values()} | {one.job.place for one in ended}
     known = {entry.lease for entry in left.values() if entry.place in mine}
-    lost = [lease for lease in leases if lease not in known]
+    lost = [lease for lease in open_leases if lease not in known]
     _end_others(home, mark, lost, [entry for entry in left.values() if entry.place not in mine], ended, jobs)
-    if lost:
-        jobs.warnings += _keep_halves(store, lost, left, roster)
-        now = store.clock()
+    gone: Sequence[LeaseId] = ()
+    if lost or kept:
+        if lost:
+            jobs.warnings += _keep_halves(open_leases, lost, left, roster)
         here("recover.before-requeue")
-        store.exchange(placeholder, _given_back(lost, left, roster, now, ahead), Room(0, 0), (), now)
+        finishes = _given_back(lost, left, roster, time.time())
+        holds = kept if kept else None
+        port.ask(Question(finishes, Room(0, 0), (), time.time(), (), holds, kept))
+        gone = _reply(port).answer.lost
     roster.clear(mine)
     jobs.launch.outputs.clear()
     for store_file in home.folder.iterdir():
         if store_file.name.startswith(".store-"):  # by one that died while it made the store
             store_file.unlink(missing_ok=True)
-    return ended
+    return ended, gone
+
+
+def _reply(port: Port) -> Reply:
+    """The answer to the only question there is; nothing else can be done before it comes."""
+    while True:
+        for response in port.responses():
+            if isinstance(response, Reply):
+                return response
+            if isinstance(response, Trouble):
+                raise HeadwayError(response.what, response.fix)
+        select.select([port.fileno()], [], [])
 
 
 def _left(roster: Roster) -> dict[LeaseId, Entry]:
@@ -102,17 +124,22 @@ def _is_kept(roster: Roster, entry: Entry, goes_on: bool) -> bool:
     return goes_on and entry.pid > 0 and is_alive(entry)
 
 
-def _adopted(store: Working, placeholder: PlaceholderId, kept: Sequence[Entry], jobs: Jobs) -> list[Ended]:
-    """Takes attempts over that the store still counts on; those that have ended."""
-    if not kept:
-        return []
-    entries = {entry.lease: entry for entry in kept}
-    found = [
-        jobs.adopt(entries[lease.id], lease, store.directory(lease.workflow))
-        for lease in store.adopt(placeholder, list(entries))
-    ]
-    here("recover.after-adoption")
-    return [one for one in found if one is not None]
+def _adopted(
+    there: Mapping[LeaseId, Left], left: Mapping[LeaseId, Entry], roster: Roster, jobs: Jobs, goes_on: bool
+) -> tuple[list[Ended], list[LeaseId]]:
+    """Takes over attempts that the store still counts on: those that have ended, and the leases of all."""
+    ended, kept = list[Ended](), list[LeaseId]()
+    for number, entry in left.items():
+        one = there.get(number)
+        if one is None or one.lease is None or not _is_kept(roster, entry, goes_on):
+            continue
+        over = jobs.adopt(entry, one.lease, one.directory)
+        kept.append(number)
+        if over is not None:
+            ended.append(over)
+    if kept:
+        here("recover.after-adoption")
+    return ended, kept
 
 
 def _end_others(
@@ -140,15 +167,13 @@ def _end_others(
     ).end_all()
 
 
-def _given_back(
-    lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster, now: float, ahead: float
-) -> list[Finish]:
+def _given_back(lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster, now: float) -> list[Finish]:
     """Attempts that did not come to their end, with their starts where these are known."""
     starts = roster.starts()
     return [
         Finish(lease, None, ended=now, reason=GIVEN_BACK)
         if _never_began(lease, left, roster)
-        else Finish(lease, None, starts[lease] + ahead if lease in starts else 0.0, now, reason=LOST)
+        else Finish(lease, None, starts.get(lease, 0.0), now, reason=LOST)
         for lease in lost
     ]
 
@@ -158,7 +183,9 @@ def _never_began(lease: LeaseId, left: Mapping[LeaseId, Entry], roster: Roster) 
     return roster.is_current and (lease not in left or left[lease].pid == NEVER)
 
 
-def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster) -> list[str]:
+def _keep_halves(
+    there: Mapping[LeaseId, Left], lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster
+) -> list[str]:
     """What lost jobs may have half-written is kept under another name: make would take it for whole.
 
     A job that was not begun has written nothing; nor has one of before the machine's last start written since.
@@ -169,10 +196,10 @@ def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId,
         entry = left.get(lease)
         if _never_began(lease, left, roster):
             continue
-        found = store.lost(lease)
-        if found is not None and '"outputs"' in found[0]:
-            since = found[2] if entry is None else entry.started
-            said += keep_later(Spec.read(found[0]), found[1], since, until)
+        found = there[lease]
+        if '"outputs"' in found.outputs:
+            since = found.given if entry is None else entry.started
+            said += keep_later(Spec.read(found.outputs), found.directory, since, until)
     if said:
         from headway.live.placeholder.aside import say
 

@@ -12,36 +12,33 @@ import os
 import resource
 import select
 import signal
-import socket
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from headway.engine.silence import BEATS
+from headway.live.doors.messages import News, Reply, Welcome
 from headway.live.failpoint import here
 from headway.live.home.folder import Home, LostHomeError
-from headway.live.placeholder.clients import Client, Word
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.launch import LATELY
-from headway.live.placeholder.recovery import recover
+from headway.live.placeholder.reception import Reception
+from headway.live.placeholder.recovery import greet, recover
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
-from headway.live.store import PASSWORD
-from headway.model.errors import HeadwayError, NotFoundError
+from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.doors.port import Port
     from headway.live.placeholder.others import Others
-    from headway.live.placeholder.status_lines import Words
-    from headway.live.store.protocol import Working
 
-PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
 SPARE = 96  # handles for those, for clients and for files of our own
 FEWEST = 40  # handles without which there is no room for one job and a few clients
@@ -52,22 +49,20 @@ WELCOME = 10.0  # seconds that a new runner waits for its first client
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, store: Working, server: str | None = None) -> None:
-        self.home = home
-        self.store = store
-        self.mark = f"{store.id}-{home.identity:x}"
+    def __init__(self, home: Home, port: Port, server: str | None = None) -> None:
+        self.home, self.port = home, port
+        self.server = server
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
         self.roster_path = str(home.roster)
         self.roster_again = 0.0  # when it may be written again, if it is not in its place
         self.roster_remark = ""  # what was told of that
         self.poll = select.epoll()
-        self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
+        self.ear, self.ear_mask = -1, 0  # the handle of the port, and what it is waited for
         self.due = 0.0  # when there is something to see to, if nothing happens before
-        self.directories: dict[WorkflowId, str] = {}
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
-        self.base = server if server is not None else home.database
-        self.words: Words | None = None  # of jobs, once the first has said something
+        self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
+        self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are wound up in the places of these
         self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
@@ -77,27 +72,28 @@ class Runner:
         """Recovers, serves, and leaves when nobody needs it. `told` is closed when clients can come."""
         self.silence = patience()
         self.beat = self.silence / BEATS
-        self.store.listen()
-        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), self.silence)
-        is_shared = self.store.is_shared
-        before = self.home.remembered(self.placeholder) if is_shared else []  # others hold leases of their own
-        mark, spool = self.mark, self.spool
-        over = recover(self.home, self.store, self.placeholder, before, mark, spool, self.roster, self.jobs)
+        welcome = greet(self.home, self.port, self.spool, self.silence)
+        self.store_id, is_shared = welcome.store, welcome.is_shared
+        mark = f"{welcome.store}-{self.home.identity:x}"
+        self.jobs = Jobs(self.home, mark, self.server, self.roster, self.poll)
+        over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
-            self.home.remember([self.placeholder])
+            self.home.remember([welcome.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         if self.desk.remark:
             self.warn(self.desk.remark)
         os.close(told)
-        self.nesting = Nesting(self.desk, self.jobs, self.mark)
+        self.nesting = Nesting(self.desk, self.jobs, mark)
         self.supply = Supply(
-            *(self.home, self.store, self.placeholder, self.spool, self.jobs, self.desk, self.nesting, self.beat)
+            *(self.home, self.port, welcome, self.spool, self.jobs, self.desk, self.nesting, self.beat)
         )
-        if is_shared:
-            self.others.keep_listening()
+        self.reception = Reception(self)
+        self.watch_port()
         self.last_beat = time.monotonic()
         for ended in over:
             self.write_down(ended)
+        if gone:
+            self.others.lose(gone)
         if self.jobs.running:
             self.look()  # what goes on may have been told to end while nobody was there
         deadline = time.monotonic() + WELCOME
@@ -112,11 +108,11 @@ class Runner:
                     continue
                 self.due = 0.0
                 if handle in self.desk.clients:
-                    self.attend(handle, mask)
+                    self.reception.attend(handle, mask)
                 elif handle == self.desk.door:
-                    self.welcome()
-                elif is_shared and handle == self.others.ear:
-                    self.others.hear()
+                    self.reception.welcome()
+                elif handle == self.ear:
+                    self.receive()
                 else:
                     self.give_up()
             for ended in well:
@@ -126,7 +122,7 @@ class Runner:
                 self.turn()
                 self.due = self.next_due(deadline)
             self.jobs.tidy()
-            if self.desk.clients or self.jobs.running or self.supply.finished:
+            if self.desk.clients or self.jobs.running or self.supply.unrecorded:
                 deadline = 0.0
             elif time.monotonic() >= deadline and self.leave():
                 return
@@ -136,82 +132,9 @@ class Runner:
         """Other placeholders of the store; without any, most runners do without."""
         from headway.live.placeholder.others import Others
 
-        return Others(self.store, self.supply, self.jobs, self.nesting, self.poll, self.silence)
+        return Others(self.supply, self.jobs, self.nesting, self.silence)
 
-    # --- clients ---------------------------------------------------------------------------------------------------
-
-    def welcome(self) -> None:
-        try:
-            self.desk.welcome()
-        except OSError as error:
-            self.supply.worry(f"nobody can be let in: {error.strerror}.")
-            time.sleep(PAUSE)
-
-    def attend(self, handle: int, mask: int) -> None:
-        """A client has said something, or is gone."""
-        client = self.desk.attend(handle, mask)
-        if client.is_new and not client.gone:
-            self.check(client)
-        if client.cancels is not None:
-            workflow, at_once = client.cancels
-            client.cancels = None
-            self.desk.cancel(workflow)
-            self.nesting.halt(workflow)
-            if at_once:
-                self.nesting.stop(workflow)
-        self.reckon()
-        if client.stops or (client.mark and client.wants_more and client.mark in self.jobs.halted()):
-            client.stops = False
-            if client.workflow not in self.desk.wanted or client.wants_more:
-                self.nesting.halt(client.workflow)
-                self.reckon()
-        if client.stops_now:
-            client.stops_now = False
-            if client.workflow not in self.desk.wanted:
-                self.nesting.stop(client.workflow)
-        if client.asks_to_look:
-            client.asks_to_look = False
-            self.look()
-        if client.asks_password:
-            client.asks_password = False
-            client.answer({"password": os.environ.get(PASSWORD) if self.store.is_shared else None})
-        if client.says is not None:
-            self.keep(client, client.says)
-        if client.asks_where is not None:
-            lease, client.asks_where = client.asks_where, None
-            there = [one.workflow for one in self.desk.clients.values()]
-            ahead = [one.id for one in self.supply.at_hand]
-            begun = [job.lease.id for job in self.jobs.running.values()]
-            begun += [one.lease for one in self.supply.finished if self.supply.trouble]  # and cannot be recorded
-            said = {"where": lease, "output": self.jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
-            client.answer({**said, "wanted": self.desk.wanted})
-
-    def check(self, client: Client) -> None:
-        """Refuses a client that comes with a workflow which the store does not have."""
-        client.is_new = False
-        try:
-            self.directories[client.workflow] = self.store.directory(client.workflow)
-            if client.recipes:
-                self.recipes.add(client.workflow)
-        except NotFoundError as error:
-            client.refuse(error)
-            client.workflow = WorkflowId(0)
-        except HeadwayError as error:  # it cannot be reached just now
-            self.supply.worry(str(error))
-
-    def keep(self, client: Client, word: Word) -> None:
-        """A job says something of itself; a provisioner that is ready lets others begin."""
-        client.says = None
-        if self.words is None:
-            from headway.live.placeholder.status_lines import Words
-
-            self.words = Words(self.base)
-        try:
-            client.answer({"said": self.words.keep(word)})
-        except HeadwayError as error:
-            client.refuse(error)
-        if word.ready:
-            self.look()
+    # --- who wants what --------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
@@ -222,14 +145,39 @@ class Runner:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
-        leases, inside = self.nesting.wound_up(leases, self.store)
+        if self.desk.marks and not self.supply.trouble:
+            leases = self.wind_up(leases)
         self.jobs.end(leases)
         self.supply.put_back(CALLED_OFF, leases)
         if self.nesting.stop_inside(leases):
             self.reckon()  # nobody wants these any more
-        if inside:
-            self.end(inside)
-            self.look()
+
+    def wind_up(self, leases: Collection[LeaseId]) -> Collection[LeaseId]:
+        """Asks the store to end workflows inside jobs that are to end, as DAGMan does; the leases of the other jobs.
+
+        What runs of such a workflow is ended, its final job runs, and then the job is over that it has the place of.
+        """
+        inside = self.nesting.inside(leases)
+        for workflow, lease in inside.items():
+            if lease not in self.winding.values():
+                self.winding[workflow] = lease
+                self.supply.send(winds_up=workflow)
+        return [lease for lease in leases if lease not in inside.values()]
+
+    def wound_up(self, found: Mapping[WorkflowId, Collection[LeaseId] | None]) -> None:
+        """The store has ended workflows but for their final jobs. One that has none ends like any other job."""
+        for workflow, stops in found.items():
+            lease = self.winding.pop(workflow, None)
+            if lease is None:
+                continue
+            if stops is None:
+                self.jobs.end([lease])
+                if self.nesting.stop_inside([lease]):
+                    self.reckon()
+            else:
+                self.jobs.call_off(lease)
+                self.end(stops)
+                self.look()
 
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
@@ -249,39 +197,6 @@ class Runner:
         self.nesting.reckon()
         self.supply.reckon()
 
-    def report(self) -> None:
-        """Tells every client how far it is."""
-        changed = False
-        for handle, client in self.desk.clients.items():
-            mine = sum(job.lease.workflow == client.workflow for job in self.jobs.running.values())
-            is_busy = mine and client.wants_more and client.workflow not in self.supply.over  # else services may end
-            if is_busy and not client.has_news(self.supply.trouble, self.jobs.warnings):
-                continue
-            over = self.is_over(client, mine)
-            others = client.workflow in self.desk.wanted and not client.wants_more
-            names = self.jobs.names(client.workflow)
-            client.tell(mine, names, self.supply.trouble, over, others, self.jobs.warnings)
-            changed = changed or over or client.gone
-            self.desk.watch_line(handle, client)
-        if changed:
-            self.reckon()
-
-    def is_over(self, client: Client, running: int) -> bool:
-        """Whether nothing of a client's workflow runs and nothing more is started for it."""
-        if not client.workflow or client.over or self.supply.finished:
-            return False
-        if not client.wants_more and client.workflow in self.desk.wanted:
-            return not client.watches  # others go on with it
-        if any(lease.workflow == client.workflow for lease in self.supply.at_hand):
-            return False
-        if running and running > self.jobs.beside(client.workflow):
-            return False
-        if client.wants_more and (self.supply.trouble or client.workflow not in self.supply.over):
-            return False
-        if running:
-            self.jobs.dismiss(client.workflow)  # services end with what they serve
-        return not running
-
     # --- jobs ------------------------------------------------------------------------------------------------------
 
     def reap(self, handle: int) -> list[Ended]:
@@ -295,10 +210,10 @@ class Runner:
 
     def write_down(self, ended: Ended) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
-        if finish.exit_code != 0 and lease.workflow in self.recipes and ended.job.before:
-            from headway.live.placeholder.recipe import remove_target
+        if lease.workflow in self.recipes:
+            from headway.live.placeholder.recipe import settle_recipe
 
-            remove_target(self.store, finish, lease, ended.job.before)
+            settle_recipe(self.recipe_starts, finish, lease, ended.job.before or {})
         if lease.id in self.nesting.lent:
             self.reckon()
         if lease.id in self.supply.lost:  # it is another placeholder's now: how it ended here counts for nothing
@@ -324,9 +239,7 @@ class Runner:
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
             try:
-                directory = self.directories.get(lease.workflow)
-                if directory is None:
-                    directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
+                directory = self.supply.directories[lease.workflow]
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
             except LostHomeError as error:
                 self.abandon(error)
@@ -350,37 +263,72 @@ class Runner:
         try:
             self.fill()
             while self.supply.is_due():
-                self.exchange()
+                self.verify(LATELY)
+                self.supply.ask()
+                self.receive()
                 self.fill()
-            if is_time and self.store.is_shared and not self.supply.trouble:
-                self.store.reclaim(self.placeholder, self.store.clock())
-            self.report()
+            self.reception.report()
         except HeadwayError as error:
             if self.lost:
                 self.supply.finished.clear()  # there is nowhere left to write it
             else:
                 self.supply.worry(str(error))
-        if self.store.is_shared:
-            self.others.keep_listening()
+        self.watch_port()
 
-    def exchange(self) -> None:
-        """Sees the store, and passes on what it says."""
-        self.verify(LATELY)
-        answer = self.supply.exchange()
+    def receive(self) -> None:
+        """Takes in what the store has said."""
+        try:
+            responses = self.port.responses()
+        except HeadwayError as error:
+            self.supply.untold(error)
+            self.supply.worry(str(error))
+            return
+        for response in responses:
+            if isinstance(response, Reply):
+                self.take_in(response)
+            elif isinstance(response, Welcome):
+                self.supply.welcomed()
+                self.others.lose(response.lost)
+            elif isinstance(response, News):
+                self.others.hear(response.workflows)
+            else:
+                trouble = HeadwayError(response.what, response.fix)
+                if response.number or self.supply.is_calling:
+                    self.supply.untold(trouble)
+                self.supply.worry(str(trouble))
+
+    def take_in(self, reply: Reply) -> None:
+        """An exchange is answered: passes on what the store says."""
+        answer = self.supply.taken(reply)
         if answer.over or answer.stuck:
             self.verify()  # nobody is told that all is well of a store that is gone
         if answer.lost:
             self.others.lose(answer.lost)
-        if self.store.is_shared:
-            self.others.hear()
         self.jobs.launch.forget_place()
         if answer.done:
             for client in self.desk.clients.values():
                 if client.workflow in answer.done:
                     client.credit(answer.done[client.workflow])
+        if reply.unknown:
+            self.reception.refuse(reply.unknown)
+        if reply.wound_up:
+            self.wound_up(reply.wound_up)
         if answer.stops:
             self.end(answer.stops)
         self.desk.take_turns()
+
+    def watch_port(self) -> None:
+        """Waits for what the store says too, and until it takes what is still to be said."""
+        handle = self.port.fileno()
+        if handle != self.ear:  # closing one has taken it out of the poll
+            self.ear, self.ear_mask = handle, 0
+        mask = select.EPOLLIN | (select.EPOLLOUT if self.port.is_behind else 0)
+        if handle >= 0 and mask != self.ear_mask:
+            if self.ear_mask:
+                self.poll.modify(handle, mask)
+            else:
+                self.poll.register(handle, mask)
+            self.ear_mask = mask
 
     def verify(self, lately: Seconds = 0.0) -> None:
         """Checks that our folder, and the roster in it, are where they were; a look `lately` seconds ago will do."""
@@ -446,7 +394,7 @@ class Runner:
         if not self.desk.closed():
             return False
         with contextlib.suppress(HeadwayError):
-            self.store.leave(self.placeholder, self.store.clock())
+            self.port.leave()
         here("leave.left")
         self.spool.settled(idle=True)
         return True

@@ -44,6 +44,8 @@ class Spool:
         self.remark = ""
         if path.exists() and not path.is_file():
             self.remark = _set_aside(path, "is no file")
+        self._path = path
+        self._added = 0  # ends, written or not
         self._open(path)
         text = os.pread(self._file, os.fstat(self._file).st_size, 0)
         lines = [line for part in text.splitlines(keepends=True) if (line := part.strip(b"\0"))]
@@ -53,11 +55,14 @@ class Spool:
             self.remark = _set_aside(path, "has lines that make no sense", copy=True)
         self._unwritten = b""
         kept = b"".join(good)
-        self._size = len(kept)
+        self.size = len(kept)
         if len(good) < len(whole) or not text.startswith(kept):
             self._replace(path, kept)
-        elif text[self._size :].strip(b"\0"):  # half a line
-            os.pwrite(self._file, bytes(len(text) - self._size), self._size)
+        elif text[self.size :].strip(b"\0"):  # half a line
+            os.pwrite(self._file, bytes(len(text) - self.size), self.size)
+        self._reserve()
+
+    def _reserve(self) -> None:
         with contextlib.suppress(OSError):  # on a full disk it is tried without
             os.posix_fallocate(self._file, 0, _ROOM)
 
@@ -72,31 +77,44 @@ class Spool:
         self._open(aside)
         os.write(self._file, text)
         aside.replace(path)
+        self._reserve()
 
     def add(self, finish: Finish) -> None:
         """Writes an end down; OSError if there is no room, and then it is written with the next."""
+        self._added += 1
         lines = self._unwritten + _line(finish)
         self._unwritten = lines
-        written = os.pwrite(self._file, lines, self._size)
+        written = os.pwrite(self._file, lines, self.size)
         if written < len(lines):
-            os.pwrite(self._file, lines[written:], self._size + written)
-        self._size += len(lines)
+            os.pwrite(self._file, lines[written:], self.size + written)
+        self.size += len(lines)
         self._unwritten = b""
 
     def replay(self) -> Iterator[Finish]:
         """What was spooled; the store refuses what it has already."""
-        for line in os.pread(self._file, self._size, 0).splitlines():
+        for line in os.pread(self._file, self.size, 0).splitlines():
             finish = _finish(line)
             if finish is not None:
                 yield finish
 
-    def settled(self, idle: bool = False) -> None:
-        """All of it is in the store: the file may be emptied, which is put off while there is work to do."""
-        self._unwritten = b""
-        if self._size and (idle or self._size > _LARGE):
-            with contextlib.suppress(OSError):  # it is emptied another time
-                os.pwrite(self._file, bytes(self._size), 0)
-                self._size = 0
+    @property
+    def mark(self) -> tuple[int, int]:
+        """What it has now, for `settled` to know later."""
+        return self._added, self.size
+
+    def settled(self, told: tuple[int, int] | None = None, idle: bool = False) -> None:
+        """What it had at a mark, or all, is in the store: that may go, which is put off while there is work to do."""
+        if told is None or told[0] == self._added:
+            self._unwritten = b""
+            if self.size and (idle or self.size > _LARGE):
+                with contextlib.suppress(OSError):  # it is emptied another time
+                    os.pwrite(self._file, bytes(self.size), 0)
+                    self.size = 0
+        elif told[1] > _LARGE:  # under load it is never empty
+            with contextlib.suppress(OSError):
+                rest = os.pread(self._file, self.size - told[1], told[1])
+                self._replace(self._path, rest)
+                self.size = len(rest)
 
 
 def _finish(line: bytes) -> Finish | None:

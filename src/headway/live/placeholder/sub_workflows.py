@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection
 
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import mark
-from headway.model.errors import HeadwayError
 from headway.model.messages import Lease, LeaseId, WorkflowId
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
 
 
 class Nesting:
@@ -72,21 +66,10 @@ class Nesting:
             self.stop(client.workflow)
         return bool(inside)
 
-    def wound_up(self, leases: Collection[LeaseId], store: Working) -> tuple[Collection[LeaseId], list[LeaseId]]:
-        """The same leases without those of workflows inside that have a final job, and the leases of their jobs.
-
-        As DAGMan does: what runs of such a workflow is ended, its final job runs, and then the job is over that it has
-        the place of.
-        """
-        marks = {mark(self._store, lease): lease for lease in leases} if self._desk.marks else {}
-        kept, within = set[LeaseId](), list[LeaseId]()
-        for client in self._inside(marks) if marks else ():
-            with contextlib.suppress(HeadwayError):  # the store is away: it is ended like any other
-                if client.wants_more and (found := store.remove(client.workflow)) is not None:
-                    self._jobs.call_off(marks[client.mark])
-                    kept.add(marks[client.mark])
-                    within += found
-        return (leases if not kept else [lease for lease in leases if lease not in kept]), within
+    def inside(self, leases: Collection[LeaseId]) -> dict[WorkflowId, LeaseId]:
+        """The workflows that run in place of jobs and want more, with the leases of those."""
+        marks = {mark(self._store, lease): lease for lease in leases}
+        return {client.workflow: marks[client.mark] for client in self._inside(marks) if client.wants_more}
 
     def _inside(self, marks: Collection[str]) -> list[Client]:
         return [client for client in self._desk.clients.values() if client.workflow and client.mark in marks]

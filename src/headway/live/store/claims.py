@@ -141,19 +141,29 @@ class Claims(Shared):
         for (workflow, job), because in changes.doubts:
             self._run("add_doubt", workflow=workflow, job=job, because=because)
 
+    def leases(self, leases: Sequence[LeaseId]) -> list[Lease]:
+        """Those of some attempts that have not ended and are counted on, as they were given."""
+        with self._transaction():
+            return self._good_leases(leases)
+
+    def _good_leases(self, leases: Sequence[LeaseId]) -> list[Lease]:
+        good = []
+        for lease in sorted(leases):
+            for workflow, lane, *found in self._run("adoptable", lease=lease):
+                traits = self._traits(workflow)
+                taken = TakenJob.of(found, found[3], traits.lanes[lane].named if lane else ())
+                taken.attempts -= 1  # this one is counted already
+                if taken.kind >= Kind.NODE:
+                    self._prepare(workflow, taken, self._node(workflow, taken.job))
+                good.append(taken.lease(lease, workflow))
+        return good
+
     def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
         """Gives attempts that go on to another placeholder; those of them that have not ended, as they were given."""
-        adopted = []
         with self._transaction():
-            for lease in sorted(leases):
-                for workflow, lane, *found in self._run("adoptable", lease=lease):
-                    traits = self._traits(workflow)
-                    taken = TakenJob.of(found, found[3], traits.lanes[lane].named if lane else ())
-                    taken.attempts -= 1  # this one is counted already
-                    if taken.kind >= Kind.NODE:
-                        self._prepare(workflow, taken, self._node(workflow, taken.job))
-                    self._run("adopt", lease=lease, placeholder=placeholder)
-                    adopted.append(taken.lease(lease, workflow))
+            adopted = self._good_leases(leases)
+            for lease in adopted:
+                self._run("adopt", lease=lease.id, placeholder=placeholder)
         return adopted
 
     def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:

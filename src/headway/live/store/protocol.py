@@ -58,6 +58,9 @@ class Progress(Protocol):
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
 
+    def leases(self, leases: Sequence[LeaseId]) -> list[Lease]:
+        """Those of some attempts that have not ended and are counted on, as they were given."""
+
     def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
         """Gives attempts that go on to another placeholder; those of them that have not ended, as they were given."""
 

@@ -1,0 +1,147 @@
+"""The runner's dealings with its clients: what they say is carried out, and how far it is they are told."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from headway.live.doors.messages import Word
+from headway.live.placeholder.clients import Client
+from headway.live.store import PASSWORD
+from headway.model.errors import HeadwayError, NotFoundError
+from headway.model.messages import WorkflowId
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from headway.live.placeholder.runner import Runner
+
+PAUSE = 0.005  # seconds before somebody who could not be let in is let in
+
+
+class Reception:
+    """Part of a runner, for whoever comes in by its door."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._desk, self._supply, self._jobs, self._nesting = runner.desk, runner.supply, runner.jobs, runner.nesting
+
+    def welcome(self) -> None:
+        try:
+            self._desk.welcome()
+        except OSError as error:
+            self._supply.worry(f"nobody can be let in: {error.strerror}.")
+            time.sleep(PAUSE)
+
+    def attend(self, handle: int, mask: int) -> None:
+        """A client has said something, or is gone."""
+        client = self._desk.attend(handle, mask)
+        if client.is_new and not client.gone:
+            self._introduce(client)
+        if client.cancels is not None:
+            workflow, at_once = client.cancels
+            client.cancels = None
+            self._desk.cancel(workflow)
+            self._nesting.halt(workflow)
+            if at_once:
+                self._nesting.stop(workflow)
+        self._runner.reckon()
+        if client.stops or (client.mark and client.wants_more and client.mark in self._jobs.halted()):
+            client.stops = False
+            if client.workflow not in self._desk.wanted or client.wants_more:
+                self._nesting.halt(client.workflow)
+                self._runner.reckon()
+        if client.stops_now:
+            client.stops_now = False
+            if client.workflow not in self._desk.wanted:
+                self._nesting.stop(client.workflow)
+        if client.asks_to_look:
+            client.asks_to_look = False
+            self._runner.look()
+        if client.asks_password:
+            client.asks_password = False
+            client.answer({"password": os.environ.get(PASSWORD) if self._supply.is_shared else None})
+        if client.says is not None:
+            self._pass_on(client, client.says)
+        if client.asks_where is not None:
+            self._tell_where(client, client.asks_where)
+
+    def _introduce(self, client: Client) -> None:
+        """A client comes with a workflow: the next exchange asks the store about it."""
+        client.is_new = False
+        if client.recipes:
+            self._runner.recipes.add(client.workflow)
+        if client.workflow not in self._supply.directories:
+            self._supply.send(news=client.workflow)
+
+    def refuse(self, unknown: Iterable[WorkflowId]) -> None:
+        """Refuses clients whose workflow is not in the store."""
+        for workflow in unknown:
+            for client in self._desk.clients.values():
+                if client.workflow == workflow:
+                    client.refuse(NotFoundError(f"the store has no workflow {workflow}."))
+                    client.workflow = WorkflowId(0)
+        self._runner.reckon()
+
+    def _pass_on(self, client: Client, word: Word) -> None:
+        """A job says something of itself; a provisioner that is ready lets others begin."""
+        client.says = None
+        if word.store not in ("", self._runner.store_id):
+            client.answer({"said": None})  # a job of another store
+            return
+
+        def tell(said: bool | HeadwayError) -> None:
+            if isinstance(said, HeadwayError):
+                client.refuse(said)
+            else:
+                client.answer({"said": said})
+
+        self._supply.send(says=(word, tell))
+        if word.ready:
+            self._runner.look()
+
+    def _tell_where(self, client: Client, lease: int) -> None:
+        client.asks_where = None
+        there = [one.workflow for one in self._desk.clients.values()]
+        ahead = [one.id for one in self._supply.at_hand]
+        begun = [job.lease.id for job in self._jobs.running.values()]
+        if self._supply.trouble or self._supply.asked is not None:
+            begun += [one.lease for one in self._supply.unrecorded]
+        said = {"where": lease, "output": self._jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
+        client.answer({**said, "wanted": self._desk.wanted})
+
+    # --- how far it is ---------------------------------------------------------------------------------------------
+
+    def report(self) -> None:
+        """Tells every client how far it is."""
+        changed = False
+        for handle, client in self._desk.clients.items():
+            mine = sum(job.lease.workflow == client.workflow for job in self._jobs.running.values())
+            is_busy = mine and client.wants_more and client.workflow not in self._supply.over  # else services may end
+            if is_busy and not client.has_news(self._supply.trouble, self._jobs.warnings):
+                continue
+            over = self._is_over(client, mine)
+            others = client.workflow in self._desk.wanted and not client.wants_more
+            names = self._jobs.names(client.workflow)
+            client.tell(mine, names, self._supply.trouble, over, others, self._jobs.warnings)
+            changed = changed or over or client.gone
+            self._desk.watch_line(handle, client)
+        if changed:
+            self._runner.reckon()
+
+    def _is_over(self, client: Client, running: int) -> bool:
+        """Whether nothing of a client's workflow runs and nothing more is started for it."""
+        if not client.workflow or client.over or self._supply.finished or self._supply.asked is not None:
+            return False
+        if not client.wants_more and client.workflow in self._desk.wanted:
+            return not client.watches  # others go on with it
+        if any(lease.workflow == client.workflow for lease in self._supply.at_hand):
+            return False
+        if running and running > self._jobs.beside(client.workflow):
+            return False
+        if client.wants_more and (self._supply.trouble or client.workflow not in self._supply.over):
+            return False
+        if running:
+            self._jobs.dismiss(client.workflow)  # services end with what they serve
+        return not running
