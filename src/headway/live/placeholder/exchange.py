@@ -358,10 +358,8 @@ class Supply:
         """How many leases are worth having at hand: for a store nearby only while jobs are short."""
         jobs = self._jobs
         near = AHEAD * slots if jobs.are_short else 0
-        if not self._port.is_far:
+        if not self._port.is_far or not jobs.has_seen_enough:  # others could run what is only held here
             return near
-        if not jobs.has_seen_enough:
-            return slots
         far = 2 * slots * (self.round_trip + PATIENCE) / max(jobs.typical, 1e-4)
         return max(near, min(int(far), DEEPEST * slots))
 
