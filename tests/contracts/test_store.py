@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.nodes import NodeContract
+from tests.contracts.ported import ported
 from tests.contracts.steering import SteeringContract
 from tests.contracts.store import LastingStoreContract, StoreContract
 
@@ -27,3 +28,13 @@ class TestPostgres(LastingStoreContract, NodeContract, SteeringContract):
     @pytest.fixture
     def place(self, postgres_url: str) -> str:
         return postgres_url
+
+
+class TestThroughAPort(StoreContract, NodeContract, SteeringContract):
+    """Exchanges as a runner on another host asks for them."""
+
+    @pytest.fixture
+    def place(self, monkeypatch: pytest.MonkeyPatch) -> str:
+        for module in ("crew", "store", "nodes", "steering"):
+            monkeypatch.setattr(f"tests.contracts.{module}.opened", ported, raising=False)
+        return ":memory:"
