@@ -267,13 +267,13 @@ class NodeContract:
         other.run("b")
         store = getattr(crew.store, "_store", crew.store)  # not through a port
         assert isinstance(store, Claims)
-        both = of_file(crew.store, "/w", None)
+        both = of_file(store, "/w", None)
         assert sorted(both) == [crew.workflow, other.workflow]
-        assert of_file(crew.store, "/w", other.workflow) == [crew.workflow]
-        assert unfinished(crew.store, both) == [
+        assert of_file(store, "/w", other.workflow) == [crew.workflow]
+        assert unfinished(store, both) == [
             {"a": Begun(True, crew.leases["a"].id), "b": Begun(False, crew.leases["b"].id)}
         ]
-        assert last_attempts(crew.store, both, ["b", "c"]) == {"b": other.leases["b"].id}
+        assert last_attempts(store, both, ["b", "c"]) == {"b": other.leases["b"].id}
 
     def test_a_process_is_tried_again_by_its_own_rules_below_those_of_its_node(self, place: str) -> None:
         node = job(retries=1, post=POST)
