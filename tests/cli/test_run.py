@@ -332,4 +332,4 @@ def test_a_terminal_shows_how_far_it_is(tmp_path: Path) -> None:
     assert bar.startswith("━" * 8 + " ") and "1 of 3 done, about " in bar and " s left, " in bar
     failed = next(at for at, line in enumerate(lines) if line.startswith("failed: B (exit code 1), log: "))
     assert failed < lines.index(next(line for line in lines if line.startswith("2 of 3 jobs done, 1 failed, ")))
-    assert lines[-1] == "Run again with --retry, it tries again what failed.\n"
+    assert lines[-1] == f"To retry the failed jobs: headway run {tmp_path / 'w.sh'} --retry\n"

@@ -162,7 +162,7 @@ def test_a_job_is_explained(tmp_path: Path, outside: None) -> None:
     assert (found["job"], found["state"]) == ("C", "waiting")
     assert found["because"] == [
         "It waits for B (waiting).",
-        "Nothing comes of that by itself: A has failed (headway run --retry, or headway redo).",
+        "It cannot start until A succeeds. Retry it: headway run --retry, or headway redo A.",
     ]
     assert answer("explain", "A", cwd=tmp_path)["because"][0] == "It failed at its only try: exit code 1."
     answer("redo", "A", cwd=tmp_path)

@@ -242,7 +242,7 @@ class SteeringContract:
         crew = Crew.on(place, flow("abc", "ab", "bc"))
         crew.run("a")
         crew.take()
-        with pytest.raises(HeadwayError, match=r"^b runs now and cannot be done anew\. Stop it first"):
+        with pytest.raises(HeadwayError, match=r"^b runs now and cannot be run again\. Stop it first"):
             crew.steer("redo", "a")
         assert crew.states() == "a:d b:r c:w"
         assert crew.steer("redo", "c") == ""
@@ -469,13 +469,13 @@ class SteeringContract:
         crew.run("b", exit_code=2)
         assert self.why(crew, "d") == [
             "It waits for b (failed), c (eligible).",
-            "Nothing comes of that by itself: b has failed (headway run --retry, or headway redo).",
+            "It cannot start until b succeeds. Retry it: headway run --retry, or headway redo b.",
         ]
         crew.steer("disable", "c")
         assert self.why(crew, "e") == [
             "It waits for d (waiting).",
-            "Nothing comes of that by itself: b has failed (headway run --retry, or headway redo).",
-            "Nothing comes of that by itself: c is disabled.",
+            "It cannot start until b succeeds. Retry it: headway run --retry, or headway redo b.",
+            "It cannot start: c is disabled. Enable: headway enable.",
         ]
         assert self.why(crew, "c") == ["It is disabled: it is not started until somebody enables it (headway enable)."]
         assert self.why(crew, "a") == ["It is done, at attempt 1 on here."]
@@ -503,7 +503,7 @@ class SteeringContract:
         crew = Crew.on(place, submission(workflow))
         crew.run("a", exit_code=1)
         assert self.why(crew, "a")[1:] == ["It has failed 1 of 4 times."]
-        assert self.why(crew, "a")[0].startswith("It is put off: it is tried again in ")
+        assert self.why(crew, "a")[0].startswith("It will be tried again in ")
         crew.steer("disable", "a")
         assert crew.states() == "a:x" and "disabled" in self.why(crew, "a")[-1]
 

@@ -83,7 +83,7 @@ def steered_crowd(place: str) -> None:
         try:
             store.steer(chance.choice(["disable", "enable", "stop", "redo"]), workflow, [(first, first + 5)])
         except HeadwayError as error:
-            assert "cannot be done anew" in str(error)
+            assert "cannot be run again" in str(error)
             refused += 1
     store.steer("enable", workflow, [(0, max(jobs))])
     for worker in workers:

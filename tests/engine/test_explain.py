@@ -18,12 +18,15 @@ def attempt(
 @pytest.mark.parametrize(
     ("facts", "sentences"),
     [
-        (Facts("a", State.RUNNING, attempt=attempt()), ["It runs on here since 60 s."]),
+        (Facts("a", State.RUNNING, attempt=attempt()), ["It has been running on here for 60 s."]),
         (
             Facts("a", State.RUNNING, off=True, attempt=attempt(status="half", stop="its user has stopped it")),
-            ['It runs on here since 60 s. It says: "half".', "It was told to end: its user has stopped it."],
+            ['It has been running on here for 60 s. It says: "half".', "It was told to end: its user has stopped it."],
         ),
-        (Facts("a", State.RUNNING, attempt=attempt(step=Step.PRE)), ["Its PRE script runs on here since 60 s."]),
+        (
+            Facts("a", State.RUNNING, attempt=attempt(step=Step.PRE)),
+            ["Its PRE script has been running on here for 60 s."],
+        ),
         (Facts("a", State.RUNNING, parts=(5, 2)), ["It runs: 2 of its 5 processes have not ended."]),
         (Facts("a", State.DONE, attempt=attempt(0)), ["It is done, at attempt 2 on here."]),
         (Facts("a", State.DONE), ["It is done: it was called so without being run."]),
@@ -31,7 +34,7 @@ def attempt(
             Facts("a", State.FAILED, tries=3, attempt=attempt(-9, "time limit")),
             [
                 "It failed after 3 tries: ended by signal 9 (time limit).",
-                "It is tried again by headway run --retry, or by headway redo.",
+                "Retry it: headway run --retry, or headway redo.",
             ],
         ),
         (

@@ -27,7 +27,7 @@ COMMANDS = {
     "disable": ("steer:disable", "Start nothing of some groups."),
     "stop": ("steer:stop", "Disable groups, and end what runs of them."),
     "done": ("steer:done", "Call groups done without running them."),
-    "redo": ("steer:redo", "Do groups anew, and all that depends on them."),
+    "redo": ("steer:redo", "Run groups again, and everything that depends on them."),
     "order": (
         "order",
         "What runs next: the order of the jobs, and how many are eligible at every step.",

@@ -1,4 +1,4 @@
-"""A workflow is run again: what failed may be tried anew, and what runs beside the rest, or last, does so once more."""
+"""A workflow is run again: what failed may be retried, and what runs beside the rest, or last, does so once more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headway.model.states import Kind, State
 
 
 def retry(rows: Rows, failed: Iterable[Row]) -> Changes:
-    """Jobs that have failed get all their tries again, from their first step; the last one is called anew."""
+    """Jobs that have failed get all their tries again, from their first step; the last one is called again."""
     changes = Changes()
     for row in failed:
         if row.kind == Kind.FINAL:

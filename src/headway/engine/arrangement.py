@@ -1,4 +1,4 @@
-"""What a plan makes of the rows of a store: who is done anew, who is left out, and who then waits for whom."""
+"""What a plan makes of the rows of a store: who runs again, who is left out, and who then waits for whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headway.model.record import field, record, replace
 from headway.model.states import TRANSITIONS, State
 
 DISABLED = 1  # by its user, until its user enables it
-LEFT_OUT = 2  # of this run; the next one looks anew
+LEFT_OUT = 2  # of this run; the next one looks again
 ASSUMED = 4  # left out, and nobody waits for it
 
 
@@ -38,7 +38,7 @@ class Waits:
 
 
 def arranged(flat: Flat, places: Mapping[int, Place], waits: Waits, plan: Plan | None) -> dict[int, Place]:
-    """The rows that change, whom they wait for counted anew; without a plan nothing is left out."""
+    """The rows that change, whom they wait for recomputed; without a plan nothing is left out."""
     found: dict[int, Place] = {}
     settled = bytearray(len(flat.dag))
     anew: Set[int] = frozenset() if plan is None else plan.anew

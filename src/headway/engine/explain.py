@@ -103,7 +103,7 @@ def _running(facts: Facts, now: Seconds) -> Iterator[str]:
     elif attempt is not None:
         what = {Step.PRE: "Its PRE script", Step.POST: "Its POST script"}.get(attempt.step, "It")
         said = f' It says: "{unquoted(attempt.status)}".' if attempt.status else ""
-        yield f"{what} runs on {unquoted(attempt.host)} since {duration(now - attempt.leased)}.{said}"
+        yield f"{what} has been running on {unquoted(attempt.host)} for {duration(now - attempt.leased)}.{said}"
         if attempt.stop:
             yield f"It was told to end: {unquoted(attempt.stop)}."
 
@@ -122,7 +122,7 @@ def _failed(facts: Facts) -> Iterator[str]:
         yield f"It failed {tried}: {why}."
     else:
         yield f"It failed {tried}."
-    yield "It is tried again by headway run --retry, or by headway redo."
+    yield "Retry it: headway run --retry, or headway redo."
 
 
 def _how(attempt: LastAttempt) -> str:
@@ -145,17 +145,21 @@ def _waiting(facts: Facts) -> Iterator[str]:
         yield f"It waits for {', '.join(listed)}{more}."
     failed = [one.name for one in facts.awaited if one.state is State.FAILED]
     if failed:
-        has = "has" if len(failed) == 1 else "have"
-        yield f"Nothing comes of that by itself: {named(failed)} {has} failed (headway run --retry, or headway redo)."
+        first = unquoted(failed[0])
+        succeed, it = ("succeeds", "it") if len(failed) == 1 else ("succeed", "them")
+        yield (
+            f"It cannot start until {named(failed)} {succeed}."
+            f" Retry {it}: headway run --retry, or headway redo {first}."
+        )
     off = [one.name for one in facts.awaited if one.off and one.state in (State.WAITING, State.DISABLED)]
     if off:
-        yield f"Nothing comes of that by itself: {named(off)} {'is' if len(off) == 1 else 'are'} disabled."
+        yield f"It cannot start: {named(off)} {'is' if len(off) == 1 else 'are'} disabled. Enable: headway enable."
 
 
 def _later(facts: Facts, now: Seconds) -> Iterator[str]:
     if facts.not_before is not None:
         wait = max(0.0, facts.not_before - now)
-        yield f"It is put off: it is tried again in {duration(wait)}."
+        yield f"It will be tried again in {duration(wait)}."
     if facts.tries:
         yield f"It has failed {facts.tries} of {facts.retries + 1} times."
     yield from _unserved(facts)

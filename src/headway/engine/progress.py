@@ -43,7 +43,7 @@ class Row:
         self.state = state
 
     def ready(self) -> None:
-        """May run, as far as it depends on others; it waits for a parent that is done anew."""
+        """May run, as far as it depends on others; it waits for a parent that runs again."""
         self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off or self.apart else State.ELIGIBLE)
 
     def call_back(self) -> None:

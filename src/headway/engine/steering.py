@@ -1,4 +1,4 @@
-"""What follows when somebody steers a workflow: who is switched off, ended, called done, or done anew."""
+"""What follows when somebody steers a workflow: who is switched off, ended, called done, or run again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Steered(Changes):
     """What is to be written, and the jobs that users are told of."""
 
     changed: list[JobId] = field(default_factory=list)
-    unspent: list[JobId] = field(default_factory=list)  # parents whose arcs count anew
+    unspent: list[JobId] = field(default_factory=list)  # parents whose arcs count again
     certain: list[tuple[JobId, JobId]] = field(default_factory=list)  # doubts that are settled: who, because of whom
 
     def note(self, row: Row) -> None:
@@ -142,7 +142,7 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
 
 
 def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bool = False) -> Steered:
-    """They are to be done anew, with all their tries, and so is everything that depends on them.
+    """They run again, with all their tries, and so is everything that depends on them.
 
     `final` is the last job of their workflow: it runs once more. With `only` the rest stays as it is; but what has not
     begun yet waits for them.
@@ -254,7 +254,7 @@ def _refuse_running(rows: Iterable[Row]) -> None:
 
 
 def waiting_counts(board: Board) -> dict[Key, int]:
-    """How many ends each job waits for, counted anew: what the counters must always say."""
+    """How many ends each job waits for, recomputed: what the counters must always say."""
     counts = dict.fromkeys(board.rows, 0)
     for key, arcs in board.arcs.items():
         parent = board.rows[key]

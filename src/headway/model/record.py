@@ -23,7 +23,7 @@ else:
 
 
 class _Factory:
-    """A default that is made anew for each record."""
+    """A default that is made for each record."""
 
     __slots__ = ("make",)
 
@@ -32,7 +32,7 @@ class _Factory:
 
 
 def field(*, default_factory: Callable[[], Any]) -> Any:
-    """A field whose default is made anew for each record."""
+    """A field whose default is made for each record."""
     return _Factory(default_factory)
 
 

@@ -57,7 +57,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
     help="How many there are of something that jobs ask for by name: gpu=2, licence=5.",
 )
 @click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
-@click.option("--retry", is_flag=True, help="Try jobs again that failed in an earlier run.")
+@click.option("--retry", is_flag=True, help="Retry the jobs that failed in an earlier run.")
 @click.option("--fresh", is_flag=True, help="Start from the beginning; of a Makefile, do what make would do.")
 @click.option(
     "--edited",
@@ -77,12 +77,12 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs.")
 @click.option(
-    "--from", "since", multiple=True, metavar="GROUP", help="Run this group anew and all that follows from it."
+    "--from", "since", multiple=True, metavar="GROUP", help="Run this group again, and everything that depends on it."
 )
 @click.option("--always-make", "-B", is_flag=True, help="Of a Makefile, run everything, as make -B does.")
 @click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
 @click.option(
-    "--retries", type=click.IntRange(min=0), metavar="N", help="Try jobs again that say nothing of it, N times."
+    "--retries", type=click.IntRange(min=0), metavar="N", help="Default number of retries for jobs that set none."
 )
 @click.option(
     "--backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time."

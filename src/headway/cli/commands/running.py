@@ -173,8 +173,17 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
         display.show(progress)
     leave_at_once_on_ctrl_c()
     outcome = session.ended(display.say)
-    display.end(outcome, slots)
+    display.end(outcome, slots, retrying(options))
     return outcome
+
+
+def retrying(options: Options) -> str:
+    """The command that retries what failed, as far as it is short."""
+    if options.array is not None or options.arguments or options.store is not None:
+        return "the same command with --retry"
+    from shlex import quote
+
+    return f"headway run {quote(options.workflow)} --retry"
 
 
 def tell(outcome: Outcome, place: str, warnings: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ _SAID = {
     "disable": "disabled",
     "stop": "stopped",
     "done": "marked as done",
-    "redo": "to be done anew",
+    "redo": "to be run again",
 }
 _EPILOG = "GROUP is a group, with all below it, a job, or a pattern such as 'VS_*'."
 
@@ -82,12 +82,12 @@ def done(groups: tuple[str, ...], place: str | None, wanted: str | None, as_json
     _steer("done", groups, place, wanted, as_json)
 
 
-@click.command("redo", short_help="Do groups anew, and all that depends on them.", epilog=_EPILOG)
+@click.command("redo", short_help="Run groups again, and everything that depends on them.", epilog=_EPILOG)
 @click.argument("groups", nargs=-1, required=True, metavar="GROUP...")
 @click.option("--only", is_flag=True, help="Just these groups, not what depends on them.")
 @store_options
 def redo(groups: tuple[str, ...], only: bool, place: str | None, wanted: str | None, as_json: bool) -> None:
-    """Have groups done anew, and everything that depends on them: a workflow from some stage on.
+    """Run groups again, and everything that depends on them: a workflow from some stage on.
 
     The next headway run does them, or the one that goes on now.
     """

@@ -89,8 +89,11 @@ class Display:
         width = get_terminal_size().columns - 1
         return line if len(line) <= width else line[: max(0, width - 1)] + "…"
 
-    def end(self, outcome: Outcome, slots: int) -> None:
-        """The last word: how it went, and how far from what no run of these jobs can beat."""
+    def end(self, outcome: Outcome, slots: int, again: str) -> None:
+        """Says how it went, and how far that is from what no run of these jobs can beat.
+
+        `again`: the command that retries what failed.
+        """
         if self._quiet:
             return
         for failure in outcome.failures:
@@ -109,7 +112,7 @@ class Display:
         if limits.attempts:
             self.say(self._at_best(limits, seconds, where, whole=not self._before and not ended.skipped))
         if ended.failed:
-            self.say("Run again with --retry, it tries again what failed.")
+            self.say(f"To retry the failed jobs: {again}")
         if outcome.disabled:
             from headway.engine.explain import named
 

@@ -21,7 +21,7 @@ WIDTHS = {"airsn": SMALLER, "inspiral": SMALLER, "montage": SMALLER, "sdss": SIN
 MOST_SAMPLES, FEWEST_SAMPLES = 20, 6  # p; the rest is q
 MOST = 300  # q of the paper
 FEWEST_JOBS = 150_000  # of a setting, an order and a file: a pilot does not see what happens once in a hundred times
-ROUNDS = 6  # in which a setting is measured anew, at most
+ROUNDS = 6  # in which a setting is measured again, at most
 
 
 @record

@@ -115,7 +115,7 @@ def _setting(
     results: Results,
     done: Callable[[float], None],
 ) -> list[Result]:
-    """One answer, by some files: measured as planned, and anew with more where that leaves it too wide."""
+    """One answer, by some files: measured as planned, and again with more where that leaves it too wide."""
     for again in range(ROUNDS):
         found = [
             results.comparison(case, Workers(*setting), replace(effort, seed=case.shuffle), done) for case in together

@@ -132,7 +132,7 @@ def carry_out(home: Home | None, store: Store, what: Plan, wish: Wish, now: Seco
 
 
 def _refuse_if_running(home: Home | None, store: Store, what: Plan, now: Seconds) -> None:
-    """Looks once more: whoever was asked may have thought for long."""
+    """Checks again: the user may have taken minutes to answer the prompt."""
     said = asked(home) if home is not None else None
     if said is not None and said.undecided:
         raise HeadwayError("nothing was removed: a headway run is just starting.", "Try again in a moment.")

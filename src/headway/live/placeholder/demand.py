@@ -15,7 +15,7 @@ from headway.model.messages import WorkflowId
 
 
 class Desk:
-    """The clients of a runner. What they want in all is counted anew whenever one may want something else."""
+    """The clients of a runner, and what they want in all, recomputed whenever one may want something else."""
 
     def __init__(self, home: Home, poll: select.epoll, most: int) -> None:
         self._poll = poll
@@ -61,7 +61,7 @@ class Desk:
             client.refuse(error)
 
     def attend(self, handle: int, mask: int) -> Client:
-        """Hears a client, and tells it what it had no ear for before."""
+        """Reads what a client sent, and flushes what could not be sent to it earlier."""
         client = self.clients[handle]
         if mask & ~select.EPOLLIN:
             client.flush()
@@ -74,7 +74,7 @@ class Desk:
         return client
 
     def reckon(self) -> None:
-        """Counts anew who wants what. The most slots that anybody asked for are those there are."""
+        """Recomputes what clients want. Uses the largest number of slots that any client asked for."""
         present = [client for client in self.clients.values() if client.workflow and not client.watches]
         if self.closing:
             for client in present:

@@ -364,7 +364,7 @@ class Supply:
         return max(near, min(int(far), DEEPEST * slots))
 
     def worry(self, trouble: str) -> None:
-        """Something does not work that will, when its user has seen to it: clients are told, nothing new is begun."""
+        """A fault the user can fix (disk full, store unreachable): stop starting jobs, tell clients, retry later."""
         if trouble != self._said:
             self._said = trouble
             with contextlib.suppress(OSError):  # what has no room here may have none there either

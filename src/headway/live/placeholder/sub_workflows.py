@@ -21,7 +21,7 @@ class Nesting:
         self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
 
     def reckon(self) -> None:
-        """Counts anew which jobs wait for jobs of this store."""
+        """Recomputes which jobs wait for jobs of this store."""
         marks, running = self._desk.marks, self._jobs.running.values()
         before = self.lent
         self.lent = {job.lease.id for job in running if mark(self._store, job.lease.id) in marks} if marks else set()

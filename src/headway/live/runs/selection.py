@@ -30,7 +30,7 @@ class Choice:
     since: Sequence[str] = ()
     retry: bool = False
     always: bool = False  # run also what make calls up to date
-    defaults: Defaults | None = None  # how often jobs are tried that say nothing of it
+    defaults: Defaults | None = None  # of retries, for jobs that set none
 
     def planned(
         self,

@@ -15,7 +15,7 @@ from headway.model.workflow import Workflow
 def sub_dag(store: Store, dag: Workflow, place: str) -> str:
     """What a sub-DAG is known by beside its file: the job whose place it has, and how often that was done.
 
-    A job that is done anew runs its sub-DAG from the beginning; one that has not come to its end goes on with it.
+    A job that runs again runs its sub-DAG from the beginning; one that has not come to its end goes on with it.
     """
     workflow, _, _ = place.partition(".")
     sources = {one.id: one.source for one in store.workflows()}

@@ -1,4 +1,4 @@
-"""Tells a store what a run is about: which jobs are done anew, which count as done, and which are left out."""
+"""Tells a store what a run is about: which jobs run again, which count as done, and which are left out."""
 
 from __future__ import annotations
 

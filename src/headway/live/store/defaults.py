@@ -1,4 +1,4 @@
-"""How often jobs are tried that say nothing of it, as their user wants it when a run begins."""
+"""The default number of retries, for jobs that set none, as the user of a run wants it."""
 
 from __future__ import annotations
 

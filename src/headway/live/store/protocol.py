@@ -153,7 +153,7 @@ class Steering(Protocol):
     def steer(
         self, verb: str, workflow: WorkflowId, ranges: Sequence[tuple[int, int]], only: bool = False
     ) -> tuple[list[str], list[LeaseId]]:
-        """Enables, disables, stops, calls done or has done anew (`redo`) the jobs from one place to another.
+        """Enables, disables, stops, calls done or runs again (`redo`) the jobs from one place to another.
 
         The jobs that this changed, and the attempts that are to end. `only`: not what depends on them.
         """
@@ -165,7 +165,7 @@ class Steering(Protocol):
         """A provisioner says that the rest may start; whether it is one that had not said so."""
 
     def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
-        """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
+        """Jobs whose counters are wrong: what they say, and what counting again says. There must never be one."""
 
 
 class Watching(Protocol):

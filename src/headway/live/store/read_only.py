@@ -28,11 +28,11 @@ from headway.model.record import record
 PACE = 0.3  # seconds that a copy is good for
 _TICK = 0.05  # seconds within which a file may change twice and bear the same time
 _TRIES = 50
-_HEADER = 32  # bytes of a write-ahead log that change when it is begun anew
+_HEADER = 32  # bytes of a write-ahead log that change when it is started again
 
 
 class ReadOnlyStore(WholeSqliteStore):
-    """A copy in memory, made anew when the store has changed. Whoever wants to change it is told."""
+    """A copy in memory, made again when the store has changed. Whoever wants to change it is told."""
 
     def __init__(self, path: Path, migrations: Path = migration.FOLDER) -> None:
         super().__init__(None, migrations=migrations)
@@ -115,7 +115,7 @@ def _copied(path: Path, db: sqlite3.Connection) -> _Sight:
                 with contextlib.suppress(FileNotFoundError):
                     _copy(path, copy, "-wal")
             now = _Sight.of(path)
-            if (seen.file, seen.header) == (now.file, now.header):  # else it was moved into the file, or begun anew
+            if (seen.file, seen.header) == (now.file, now.header):  # else it was moved into the file, or started again
                 with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as source:
                     source.backup(db)
                 return seen

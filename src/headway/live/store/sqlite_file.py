@@ -99,7 +99,7 @@ def _sentence(store: str, error: sqlite3.Error) -> tuple[str, str]:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"{store} is held by another program for a minute.", "See which one (fuser) and run again."
     if code == sqlite3.SQLITE_CORRUPT:
-        return f"{store} is damaged: {error}.", f"Restore it from a copy, or start anew. {_ELSEWHERE}"
+        return f"{store} is damaged: {error}.", f"Restore it from a copy, or start again. {_ELSEWHERE}"
     return f"{store}: the store failed: {error}.", "See to it and run again."
 
 

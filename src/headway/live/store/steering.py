@@ -31,7 +31,7 @@ class Steering(Claims):
     def steer(
         self, verb: str, workflow: WorkflowId, ranges: Sequence[Range], only: bool = False
     ) -> tuple[list[str], list[LeaseId]]:
-        """Enables, disables, stops, calls done or has done anew; the jobs that this changed, and who is to end."""
+        """Enables, disables, stops, calls done or runs again; the jobs that this changed, and who is to end."""
         return self._in_turn(lambda: self._steered(verb, workflow, sorted(ranges), only))
 
     def _steered(
@@ -106,7 +106,7 @@ class Steering(Claims):
     def _refusal(self, workflow: WorkflowId, verb: str, jobs: Sequence[JobId]) -> HeadwayError:
         names = self._names(workflow)
         some = ", ".join(unquoted(names[job]) for job in jobs[:5]) + (f" and {len(jobs) - 5} more" * (len(jobs) > 5))
-        what = "be called done" if verb == "done" else "be done anew"
+        what = "be called done" if verb == "done" else "be run again"
         return HeadwayError(
             f"{some} {'runs' if len(jobs) == 1 else 'run'} now and cannot {what}.",
             f"Stop {'it' if len(jobs) == 1 else 'them'} first (headway stop), or wait for the end.",
@@ -143,7 +143,7 @@ class Steering(Claims):
         return True
 
     def miscounted(self, workflow: WorkflowId) -> list[tuple[int, int, int]]:
-        """Jobs whose counters are wrong: what they say, and what counting anew says. There must never be one."""
+        """Jobs whose counters are wrong: what they say, and what counting again says. There must never be one."""
         from headway.engine.steering import waiting_counts
         from headway.live.store.boards import whole
 
