@@ -14,7 +14,7 @@ def last_words(
     seconds: float, capsys: pytest.CaptureFixture[str], before: int = 0, tally: tuple[int, ...] = (1, 0, 0, 0)
 ) -> str:
     bounds = Bounds(minimal=3.0, total=3.0, slots=2, attempts=1)
-    Display(1, before).end(Outcome(Tally(*tally), seconds, bounds, [], None, None), slots=2, "headway run w.sh --retry")
+    Display(1, before).end(Outcome(Tally(*tally), seconds, bounds, [], None, None), 2, "headway run w.sh --retry")
     return capsys.readouterr().err
 
 
