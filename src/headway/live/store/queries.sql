@@ -424,7 +424,7 @@ ORDER BY j.job
 
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
-    tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
 WHERE workflow = :workflow AND job = :job
 
 -- name: reset_node
