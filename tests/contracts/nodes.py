@@ -150,7 +150,7 @@ class NodeContract:
 
     def test_a_workflow_that_was_ended_is_over_though_a_node_had_processes_to_begin(self, place: str) -> None:
         """With slots for two, the run waited for the other processes, which nobody was given any more."""
-        crew = Crew.on(place, nodes({"a": job(parts=3), "b": job(abort_on=(4, 9))}))
+        crew = Crew.on(place, nodes({"b": job(abort_on=(4, 9)), "a": job(parts=3)}))
         assert crew.take(2) == ["b", "a/0"]
         stops = crew.store.exchange(crew.placeholder, [crew.finish("b", 4)], Room(0, 4), [], 1000.0).stops
         assert stops == (crew.leases["a/0"].id,)

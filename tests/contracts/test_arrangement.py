@@ -80,6 +80,12 @@ def test_from_a_job_on_what_is_done_runs_again_and_what_came_before_does_not_hol
     assert crew.store.counts(crew.workflow) == {State.DONE: 4}
 
 
+def test_a_job_that_may_run_only_now_comes_after_one_that_could_before(place: str) -> None:
+    crew = Runs.of(place, flow("abc", "ac"))
+    crew.tell(since="b c")
+    assert crew.take(2) == ["b", "c"]
+
+
 def test_a_failed_job_is_tried_again_with_all_its_tries_when_it_is_asked_for(place: str) -> None:
     crew = Runs.of(place, flow("ab", "ab", retries=1))
     crew.run("a", "a", exit_code=1)

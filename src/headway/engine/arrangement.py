@@ -54,6 +54,11 @@ def arranged(flat: Flat, places: Mapping[int, Place], waits: Waits, plan: Plan |
     return found
 
 
+def arrives(old: Place, new: Place) -> bool:
+    """Whether a row may run now and could not before: then it comes after those who could."""
+    return old.state in (State.WAITING, State.DONE, State.FAILED) and new.state in (State.ELIGIBLE, State.DISABLED)
+
+
 def _moved(flat: Flat, node: int, old: Place, waiting: int, plan: Plan | None) -> Place:
     if flat.jobs[node] is None:
         return replace(old, state=_checked(old.state, State.WAITING if waiting else State.DONE), waiting_for=waiting)

@@ -6,6 +6,7 @@ A store calls this inside its one transaction, a simulated world on its board.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from headway.engine.outlook import Outlook
 from headway.engine.progress import Changes, Rows
@@ -78,9 +79,9 @@ def claim(table: Table, room: Room, workflow: WorkflowId, now: Seconds) -> Secon
     given, wake = False, None
     if not table.is_halted(workflow):
         _wake(table, workflow, now)
-        opened = True
-        while opened and room.most:
-            more, opened = _take(table, room, workflow, traits)
+        goes_on = True
+        while goes_on and room.most:
+            more, goes_on = _take(table, room, workflow, traits)
             given = given or more
         wake = table.next_due(workflow, now)
     if traits.final is not None and not given and room.most:
@@ -102,7 +103,10 @@ def _wake(table: Table, workflow: WorkflowId, now: Seconds) -> None:
 
 
 def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tuple[bool, bool]:
-    """Gives the next jobs over all lanes. Whether there were any; and whether a node was opened, whose come next."""
+    """Gives the next jobs over all lanes. Whether there were any; and whether to look again, as more may fit.
+
+    A node that is opened ends the round: its processes come before whatever follows it.
+    """
     running: dict[str, int] = {}
     for lane, count in table.running(workflow).items() if traits.lanes else ():
         category = traits.lanes[lane].category
@@ -111,16 +115,29 @@ def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tup
     found = [offer for lane in (0, *traits.lanes) for offer in table.offers(workflow, lane, room.most)]
     if traits.lanes:
         found.sort(key=lambda offer: offer.place)
-    wanted = [Candidate(offer, offer.cores, offer.memory, offer.lane) for offer in found]
-    taken, opened = list[Taken](), Changes()
-    for offer, cores in room.take(wanted, traits.lanes, running):
-        if offer.kind < Kind.NODE or not _open(table, workflow, JobId(offer.place[2]), opened):
-            taken.append((offer.job, cores, traits.lanes[offer.lane].named if offer.lane else ()))
+    taken, opened, is_free = list[Taken](), Changes(), False
+    for some in _rounds(found):
+        wanted = [Candidate(offer, offer.cores, offer.memory, offer.lane) for offer in some]
+        for offer, cores in room.take(wanted, traits.lanes, running):
+            category = traits.lanes[offer.lane].category if offer.lane else None
+            if category is not None:
+                running[category] = running.get(category, 0) + 1
+            if offer.kind < Kind.NODE or not _open(table, workflow, JobId(offer.place[2]), opened):
+                taken.append((offer.job, cores, traits.lanes[offer.lane].named if offer.lane else ()))
+                is_free = is_free or not cores
+        if opened.rows:
+            break
     if taken:
         table.give(workflow, taken)
     if opened.rows:
         table.save(opened)
-    return bool(taken), bool(opened.rows)
+    return bool(taken), is_free or bool(opened.rows)
+
+
+def _rounds(offers: Sequence[Candidate]) -> list[Sequence[Candidate]]:
+    """Offers up to and with each node that may have processes to open: those take no cores of their own."""
+    ends = [at for at, offer in enumerate(offers, 1) if not offer.cores and offer.kind == Kind.NODE]
+    return [offers[first:end] for first, end in pairwise((0, *ends, len(offers)))] if ends else [offers]
 
 
 def _open(table: Table, workflow: WorkflowId, job: JobId, changes: Changes) -> bool:

@@ -124,14 +124,18 @@ class Intake:
             if job is not None and (job.resources.named or job.rules.category is not None):
                 self._lane(job)
         for entry in self.extra:
-            self._lane(entry.job)
+            self._lane(entry.job, entry.kind)
         return len(self._lanes) > 1
 
-    def _lane(self, job: Job | None) -> int:
-        """The lane of a job: those of one category that want the same resources share it."""
+    def _lane(self, job: Job | None, kind: Kind = Kind.JOB) -> int:
+        """The lane of a job: those of one category that want the same resources share it.
+
+        A category counts nodes. Their processes each take the resources, but are not counted again.
+        """
         if job is None:
             return 0
-        category = job.rules.category if job.rules.category in self._outside.throttles else None
+        is_counted = kind is not Kind.PART and job.rules.category in self._outside.throttles
+        category = job.rules.category if is_counted else None
         return self._lanes.setdefault((category, job.resources.named), len(self._lanes))
 
     def all_lanes(self) -> Iterator[tuple[int, str | None, int | None, tuple[tuple[str, int], ...]]]:
@@ -159,7 +163,7 @@ class Intake:
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
             job, beside = entry.job, entry.kind in (Kind.SERVICE, Kind.PROVISIONER)
             cores, retries = 0 if beside else job.resources.cores, job.rules.retries
-            lane, memory = self._lane(job) if entry.kind is not Kind.PART else 0, job.resources.memory or 0
+            lane, memory = self._lane(job, entry.kind), job.resources.memory or 0
             yield node, int(entry.kind), int(entry.state), entry.rank, 0, entry.waiting, retries, cores, lane, memory
 
     def _all_nodes(self) -> Iterator[tuple[int, Rules, int, int | None, int | None]]:

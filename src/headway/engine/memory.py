@@ -54,11 +54,8 @@ class Memory(Board):
         self._lanes: dict[tuple[WorkflowId, int], int] = {}  # jobs that run in each
         self._later: set[Key] = set()
 
-    def add(self, intake: Intake, by_place: bool = True) -> WorkflowId:
-        """Takes a workflow in. Jobs that one end makes eligible come by their place, as in every store.
-
-        Without `by_place` they come in the order of the dag's arcs, as in the kernel of sim.grid.
-        """
+    def add(self, intake: Intake) -> WorkflowId:
+        """Takes a workflow in. Jobs that one end makes eligible come by their place, as in every store."""
         workflow = WorkflowId(len(self._traits) + 1)
         lanes = {lane: Lane(category, most, named) for lane, category, most, named in intake.all_lanes()}
         final = None if intake.final is None else JobId(intake.final)
@@ -69,7 +66,7 @@ class Memory(Board):
             self.nodes[workflow, JobId(job)] = Node(
                 rules, rules.begins, parts=parts, owner=owned, late=None if late is None else JobId(late)
             )
-        for parent, child, weak in sorted(intake.arcs()) if by_place else intake.arcs():
+        for parent, child, weak in sorted(intake.arcs()):
             self.arcs.setdefault((workflow, JobId(parent)), []).append((JobId(child), int(weak)))
         first = self.arrivals
         self.arrivals += intake.arrivals

@@ -131,7 +131,11 @@ def settle(rows: Rows, row: Row, changes: Changes) -> None:
 
 
 def release(rows: Rows, ended: Row, changes: Changes) -> None:
-    """Counts an end down in all that wait for it; milestones that thereby wait no more end at once."""
+    """Counts an end down in all that wait for it; milestones that thereby wait no more end at once.
+
+    This is the rule. Where rows are many or are not there, the same is worked out in bulk: engine.intake,
+    engine.arrangement, policies.what_next.eligible and sim.kernels.grid. Tests hold each of them to this one.
+    """
     stack = [ended]
     while stack:
         row = stack.pop()

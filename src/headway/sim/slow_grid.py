@@ -47,7 +47,7 @@ class Replication:
         self._means, self._spread, self._workers = means, spread, workers
         self._heap, self._store = Heap(), Memory()
         jobs = [None if milestone else Job("true") for milestone in dag.milestones]
-        self._workflow = self._store.add(Intake(Flat(dag, jobs, frozenset()), ranks), by_place=False)
+        self._workflow = self._store.add(Intake(Flat(dag, jobs, frozenset()), ranks))
         self._unassigned = self._jobs = dag.job_count
         self._batches = self._stalls = self._requests = 0
         self._end = 0.0

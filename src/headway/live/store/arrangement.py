@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.arrangement import DISABLED, Place, Waits, arranged
+from headway.engine.arrangement import DISABLED, Place, Waits, arranged, arrives
 from headway.engine.plan import Known, Plan
 from headway.live.store.shared import STATES, Shared
 from headway.live.store.text import said
@@ -54,7 +54,11 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
     with store._transaction():
         rows = store._run("places_locked", workflow=workflow)
         places = {job: Place(STATES[state], waiting, off, attempts) for job, state, waiting, off, attempts in rows}
-        for job, place in arranged(flat, places, _waits(store, workflow, flat), plan).items():
+        changed = sorted(arranged(flat, places, _waits(store, workflow, flat), plan).items())
+        ((arrivals,),) = store._run("arrivals", workflow=workflow)
+        for job, place in changed:
+            is_new = arrives(places[job], place)
+            arrivals += is_new
             anew = plan is not None and job in plan.anew and places[job].state in (State.DONE, State.FAILED)
             store._run(
                 "arrange",
@@ -63,12 +67,14 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
                 state=int(place.state),
                 waiting_for=place.waiting_for,
                 off=place.off,
+                arrival=arrivals if is_new else None,
                 anew=int(anew),
             )
             if anew:
                 store._run("reset_node", workflow=workflow, job=job)
                 store._run("forget_job_doubts", workflow=workflow, job=job)
                 store._run("unspend", workflow=workflow, parent=job)
+        store._run("keep_arrivals", workflow=workflow, arrivals=arrivals)
         store._news(workflow)
 
 

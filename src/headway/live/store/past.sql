@@ -4,15 +4,15 @@
 SELECT id, name, source, directory, submitted, what_next, halted, returns FROM workflows ORDER BY id
 
 -- name: run_counts
-SELECT workflow, state, CASE WHEN state = 2 THEN lease END AS held, COUNT(*) FROM jobs
-WHERE kind IN (0, 2, 5, 6) GROUP BY workflow, state, held
+SELECT workflow, state, CASE WHEN state = {RUNNING} THEN lease END AS held, COUNT(*) FROM jobs
+WHERE kind IN ({COUNTED}) GROUP BY workflow, state, held
 
 -- name: run_times
 SELECT workflow, COUNT(*), MIN(NULLIF(started, 0)), MAX(ended) FROM attempts GROUP BY workflow
 
 -- What placeholders hold; a node in the hands of its processes is not held itself.
 -- name: run_leases
-SELECT workflow, COUNT(*) FROM jobs WHERE state = 2 AND lease IS NOT NULL GROUP BY workflow
+SELECT workflow, COUNT(*) FROM jobs WHERE state = {RUNNING} AND lease IS NOT NULL GROUP BY workflow
 
 -- name: history
 SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
@@ -44,7 +44,7 @@ WHERE j.workflow = :workflow ORDER BY j.job
 -- Processes that are tried again by what their own submit description says.
 -- name: part_rules
 SELECT j.job, j.retries, n.rules FROM jobs j JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow AND j.kind = 3 AND j.retries > 0
+WHERE j.workflow = :workflow AND j.kind = {PART} AND j.retries > 0
 
 -- name: web_arcs
 SELECT parent, child FROM arcs WHERE workflow = :workflow ORDER BY parent, child
@@ -101,11 +101,11 @@ SELECT id, source FROM workflows WHERE owner IN ('', :owner)
 -- The jobs of those of some workflows in which a job has begun and one is not done.
 -- name: unfinished
 SELECT j.workflow, s.name, j.state, j.lease FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.kind IN (0, 2) AND j.workflow IN (
-    SELECT workflow FROM jobs WHERE kind IN (0, 2)
+WHERE j.kind IN ({JOB}, {NODE}) AND j.workflow IN (
+    SELECT workflow FROM jobs WHERE kind IN ({JOB}, {NODE})
         AND workflow IN (SELECT value FROM json_each(:workflows)) -- sqlite
         AND workflow = ANY(CAST(:workflows AS bigint[])) -- postgresql
-    GROUP BY workflow HAVING MAX(lease) IS NOT NULL AND MAX(CASE WHEN state = 3 THEN 0 ELSE 1 END) = 1)
+    GROUP BY workflow HAVING MAX(lease) IS NOT NULL AND MAX(CASE WHEN state = {DONE} THEN 0 ELSE 1 END) = 1)
 
 -- name: last_attempts
 SELECT s.name, MAX(j.lease) FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job

@@ -55,19 +55,19 @@ SELECT 1 FROM workflows w JOIN workflows later ON later.source = w.source
 WHERE w.id = :workflow AND later.follows = w.id
 
 -- name: counts
-SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND kind IN (0, 2, 5, 6) GROUP BY state
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND kind IN ({COUNTED}) GROUP BY state
 
 -- name: definitions
 SELECT s.name, j.state, s.spec, n.rules
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow AND j.kind IN (0, 2)
+WHERE j.workflow = :workflow AND j.kind IN ({JOB}, {NODE})
 
 -- name: made
 SELECT s.name, j.state, j.attempts, s.spec, n.rules
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow AND j.kind IN (0, 2)
+WHERE j.workflow = :workflow AND j.kind IN ({JOB}, {NODE})
 
 -- name: earlier
 SELECT e.id FROM workflows w JOIN workflows e ON e.source = w.source AND e.owner IN ('', w.owner) AND e.id < w.id
@@ -79,29 +79,31 @@ SELECT directory FROM workflows WHERE id = :workflow
 -- Jobs that have failed; processes are begun by their nodes.
 -- name: failed_jobs
 SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
-WHERE workflow = :workflow AND state = 4 AND kind <> 3 ORDER BY job
+WHERE workflow = :workflow AND state = {FAILED} AND kind <> {PART} ORDER BY job
 FOR UPDATE -- postgresql
 
 -- name: failed_nodes
 SELECT n.job, n.step, n.rules, n.result, n.pre_result, n.not_before, n.parts, n.parts_left, n.parts_failed, n.owner, n.late
 FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
-WHERE n.workflow = :workflow AND j.state = 4 AND j.kind <> 3
+WHERE n.workflow = :workflow AND j.state = {FAILED} AND j.kind <> {PART}
 
 -- Nodes outside the order: services, the last job, provisioners.
 -- name: outside_jobs
 SELECT workflow, job, state, waiting_for, tries, retries, kind, lease, arrival, off FROM jobs
-WHERE workflow = :workflow AND kind IN (4, 5, 6) ORDER BY job
+WHERE workflow = :workflow AND kind IN ({SERVICE}, {FINAL}, {PROVISIONER}) ORDER BY job
 FOR UPDATE -- postgresql
 
 -- name: outside_nodes
 SELECT n.job, n.step, n.rules, n.result, n.pre_result, n.not_before, n.parts, n.parts_left, n.parts_failed, n.owner, n.late
 FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job
-WHERE n.workflow = :workflow AND j.kind IN (4, 5, 6)
+WHERE n.workflow = :workflow AND j.kind IN ({SERVICE}, {FINAL}, {PROVISIONER})
 
 -- Whether a job of a workflow runs or could, and the same with provisioners.
 -- name: goes_on
-SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2)),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow AND state IN (1, 2, 5) AND kind IN (0, 2, 6))
+SELECT EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow
+        AND state IN ({ELIGIBLE}, {RUNNING}, {LATER}) AND kind IN ({JOB}, {NODE})),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = :workflow
+        AND state IN ({ELIGIBLE}, {RUNNING}, {LATER}) AND kind IN ({JOB}, {NODE}, {PROVISIONER}))
 
 -- The workflow that somebody has run last, whether or not there was something left to do.
 -- name: note_run
@@ -194,7 +196,7 @@ WHERE n.workflow = :workflow AND n.owner = :owner ORDER BY j.job
 -- How the processes of a node ended this time, but for those that were called off.
 -- name: part_codes
 SELECT a.exit_code FROM nodes n JOIN jobs j ON j.workflow = n.workflow AND j.job = n.job JOIN attempts a ON a.id = j.lease
-WHERE n.workflow = :workflow AND n.owner = :owner AND a.exit_code IS NOT NULL AND j.state IN (3, 4) ORDER BY j.job
+WHERE n.workflow = :workflow AND n.owner = :owner AND a.exit_code IS NOT NULL AND j.state IN ({DONE}, {FAILED}) ORDER BY j.job
 
 -- name: change_node
 UPDATE nodes SET step = :step, result = :result, pre_result = :pre_result, not_before = :not_before,
@@ -207,7 +209,7 @@ UPDATE jobs SET memory = CAST(memory * :factor AS bigint) WHERE workflow = :work
 UPDATE workflows SET halted = :halted, returns = :returns WHERE id = :workflow
 
 -- name: running
-SELECT lease FROM jobs WHERE workflow = :workflow AND state = 2 AND lease IS NOT NULL
+SELECT lease FROM jobs WHERE workflow = :workflow AND state = {RUNNING} AND lease IS NOT NULL
 
 -- name: stop
 UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop IS NULL
@@ -235,7 +237,7 @@ SELECT 1 -- sqlite
 SELECT 1 FROM lanes WHERE workflow = :workflow FOR UPDATE -- postgresql
 
 -- name: running_lanes
-SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 2 AND lane > 0 GROUP BY lane
+SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = {RUNNING} AND lane > 0 GROUP BY lane
 
 -- name: halted
 SELECT halted, returns FROM workflows WHERE id = :workflow
@@ -257,29 +259,32 @@ UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 -- provisioners for which nobody waits any more; is eligible; is put off; and whether its last job has not begun.
 -- name: outlook
 SELECT w.halted,
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 2 AND kind NOT IN (4, 6) AND lease IS NOT NULL)
+    EXISTS (SELECT 1 FROM jobs
+            WHERE workflow = w.id AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL)
         OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
-            WHERE j.workflow = w.id AND j.state = 2 AND j.kind = 6),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = 1 AND kind <> 4),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > 4 AND state < 6 AND kind <> 4),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND job = w.final AND state IN (0, 1))
+            WHERE j.workflow = w.id AND j.state = {RUNNING} AND j.kind = {PROVISIONER}),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = {ELIGIBLE} AND kind <> {SERVICE}),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > {FAILED} AND state < {DISABLED} AND kind <> {SERVICE}),
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND job = w.final AND state IN ({WAITING}, {ELIGIBLE}))
 FROM workflows w WHERE w.id = :workflow
 
 -- name: is_running
-SELECT 1 FROM jobs WHERE workflow = :workflow AND state = 2 AND kind NOT IN (4, 6) AND lease IS NOT NULL LIMIT 1
+SELECT 1 FROM jobs
+WHERE workflow = :workflow AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL LIMIT 1
 
 -- Jobs that wait, directly or not, for one that has failed.
 -- name: futile
 WITH RECURSIVE blocked (job) AS (
     SELECT a.child FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-    WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = 4
+    WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = {FAILED}
     UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = 0)
-SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job WHERE j.state = 0 AND j.kind <> 1
+SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job
+WHERE j.state = {WAITING} AND j.kind <> {MILESTONE}
 
 -- name: final
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.job = :job AND j.state = 1
+WHERE j.workflow = :workflow AND j.job = :job AND j.state = {ELIGIBLE}
 
 -- name: spend
 UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
@@ -295,9 +300,9 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
 -- name: eligible
 SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
-WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = 1 ORDER BY j.rank, j.arrival, j.job LIMIT :most -- sqlite
+WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = {ELIGIBLE} ORDER BY j.rank, j.arrival, j.job LIMIT :most -- sqlite
 FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memory, kind FROM jobs -- postgresql
-    WHERE workflow = :workflow AND lane = :lane AND state = 1 -- postgresql
+    WHERE workflow = :workflow AND lane = :lane AND state = {ELIGIBLE} -- postgresql
     ORDER BY rank, arrival, job LIMIT :most FOR UPDATE SKIP LOCKED) AS j -- postgresql
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job ORDER BY j.rank, j.arrival, j.job -- postgresql
 
@@ -313,12 +318,12 @@ WITH new AS ( -- postgresql
     FROM unnest(CAST(:jobs AS bigint[]), CAST(:numbers AS bigint[]), CAST(:steps AS integer[])) -- postgresql
         WITH ORDINALITY AS u(job, number, step, place) -- postgresql
     ORDER BY place RETURNING id, job, number), -- postgresql
-moved AS (UPDATE jobs j SET state = 2, lease = new.id, attempts = new.number -- postgresql
+moved AS (UPDATE jobs j SET state = {RUNNING}, lease = new.id, attempts = new.number -- postgresql
     FROM new WHERE j.workflow = :workflow AND j.job = new.job) -- postgresql
 SELECT job, id FROM new -- postgresql
 
 -- name: take
-UPDATE jobs SET state = 2, lease = :id, attempts = :number WHERE workflow = :workflow AND job = :job
+UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number WHERE workflow = :workflow AND job = :job
 
 -- name: enter
 INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
@@ -343,17 +348,17 @@ UPDATE placeholders SET ended = :now WHERE id = :placeholder AND ended IS NULL A
 -- What a placeholder holds, and why it is to end, if it is.
 -- name: held
 SELECT j.lease, a.stop FROM jobs j JOIN attempts a ON a.id = j.lease
-WHERE j.state = 2 AND a.placeholder = :placeholder ORDER BY j.lease
+WHERE j.state = {RUNNING} AND a.placeholder = :placeholder ORDER BY j.lease
 
 -- name: open_leases
 SELECT j.lease FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
-WHERE j.state = 2 AND (CAST(:host AS text) IS NULL OR p.host = CAST(:host AS text)) ORDER BY j.lease
+WHERE j.state = {RUNNING} AND (CAST(:host AS text) IS NULL OR p.host = CAST(:host AS text)) ORDER BY j.lease
 
 -- An attempt that has not ended, with all that an eligible job comes with.
 -- name: adoptable
 SELECT j.workflow, j.lane, j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.lease = :lease AND j.state = 2
+WHERE j.lease = :lease AND j.state = {RUNNING}
     AND j.workflow = (SELECT workflow FROM attempts WHERE id = :lease)
     AND j.job = (SELECT job FROM attempts WHERE id = :lease)
 FOR UPDATE OF j -- postgresql
@@ -379,14 +384,14 @@ SELECT id, time, kind, workflow, job, text FROM events WHERE id > :after ORDER B
 -- name: jobs
 SELECT j.job, s.name, j.state, j.rank, j.waiting_for, j.attempts
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.kind <> 3 ORDER BY j.job
+WHERE j.workflow = :workflow AND j.kind <> {PART} ORDER BY j.job
 
 -- name: failures
 SELECT s.name, j.job, COALESCE(a.number, 0), COALESCE(a.exit_code, n.result), a.reason
 FROM jobs j LEFT JOIN attempts a ON a.id = j.lease
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.workflow = :workflow AND j.state = 4 AND j.kind <> 3 ORDER BY j.job
+WHERE j.workflow = :workflow AND j.state = {FAILED} AND j.kind <> {PART} ORDER BY j.job
 
 -- name: attempts
 SELECT s.name, a.number, p.host, a.started, a.ended, a.exit_code, a.max_rss, a.cpu_seconds, a.reason
@@ -395,10 +400,11 @@ WHERE a.workflow = :workflow ORDER BY a.id
 
 -- The rows that a plan looks at: the nodes of the dag, which come before all others.
 -- name: places
-SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2)
+SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN ({JOB}, {MILESTONE}, {NODE})
 
 -- name: places_locked
-SELECT job, state, waiting_for, off, attempts FROM jobs WHERE workflow = :workflow AND kind IN (0, 1, 2) ORDER BY job
+SELECT job, state, waiting_for, off, attempts FROM jobs
+WHERE workflow = :workflow AND kind IN ({JOB}, {MILESTONE}, {NODE}) ORDER BY job
 FOR UPDATE -- postgresql
 
 -- Arcs that count already, and those from nodes outside the dag, which come after it.
@@ -413,11 +419,12 @@ SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY
 -- Jobs that have not ended and that their user has disabled.
 -- name: disabled
 SELECT s.name FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN (2, 3, 4) AND j.kind <> 3 ORDER BY j.job
+WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN ({RUNNING}, {DONE}, {FAILED}) AND j.kind <> {PART}
+ORDER BY j.job
 
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
-    tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
 WHERE workflow = :workflow AND job = :job
 
 -- name: reset_node
@@ -443,7 +450,7 @@ SELECT s.spec, w.directory, a.leased FROM attempts a JOIN workflows w ON w.id = 
 
 -- A job that has rules is a node.
 -- name: set_retries
-UPDATE jobs SET retries = :retries, kind = CASE WHEN kind = 0 AND :special = 1 THEN 2 ELSE kind END
+UPDATE jobs SET retries = :retries, kind = CASE WHEN kind = {JOB} AND :special = 1 THEN {NODE} ELSE kind END
 WHERE workflow = :workflow AND job = :job
 
 -- name: set_rules

@@ -1,4 +1,8 @@
-"""The SQL of the store: named statements in queries.sql, told apart by database where they must differ."""
+"""The SQL of the store: named statements in queries.sql, told apart by database where they must differ.
+
+States and kinds are written by name, `{RUNNING}`, and become numbers here. Parameters would not do: with them a
+database could not use its indexes of the rows in one state.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from headway.model.record import record
+from headway.model.states import COUNTED, Kind, State
 
 DIALECTS = ("sqlite", "postgresql")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_NUMBERS = {one.name: str(int(one)) for one in (*State, *Kind)} | {"COUNTED": ", ".join(map(str, sorted(COUNTED)))}
 
 
 @record
@@ -60,6 +66,7 @@ def _parts(file: str) -> dict[str, str]:
 
 
 def _translated(text: str, dialect: str) -> Statement:
+    text = text.format_map(_NUMBERS)
     names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
     if dialect == "sqlite":
         text = _PARAMETER.sub(lambda found: f"?{names.index(found[1]) + 1}", text)

@@ -28,7 +28,7 @@ SELECT job FROM found
 WITH RECURSIVE found (job, kind) AS (
     SELECT job, 1 FROM jobs WHERE workflow = :workflow AND job BETWEEN :first AND :last
     UNION SELECT j.job, j.kind FROM found f JOIN arcs a ON a.workflow = :workflow AND a.parent = f.job
-        JOIN jobs j ON j.workflow = :workflow AND j.job = a.child WHERE f.kind = 1)
+        JOIN jobs j ON j.workflow = :workflow AND j.job = a.child WHERE f.kind = {MILESTONE})
 SELECT job FROM found
 
 -- name: some_jobs
@@ -76,7 +76,7 @@ SELECT 1 -- postgresql
 
 -- name: switch
 UPDATE jobs SET off = (off & 6) + :off
-WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN (1, 3) AND (off & 1) <> :off
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & 1) <> :off
 
 -- name: switch_part
 UPDATE jobs SET off = (off & 6) + :off WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
@@ -104,12 +104,12 @@ SELECT id, name, source, submitted FROM workflows ORDER BY id DESC
 SELECT value FROM meta WHERE key = 'last_run'
 
 -- name: leased_workflows
-SELECT DISTINCT workflow FROM jobs WHERE state = 2 AND lease IS NOT NULL
+SELECT DISTINCT workflow FROM jobs WHERE state = {RUNNING} AND lease IS NOT NULL
 
 -- name: state_counts
-SELECT workflow, CASE WHEN off <> 0 AND state IN (0, 1, 5) THEN 6 ELSE state END AS seen,
-    CASE WHEN state = 2 THEN lease END AS held, COUNT(*) FROM jobs
-WHERE kind NOT IN (1, 3) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
+SELECT workflow, CASE WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}) THEN {DISABLED} ELSE state END AS seen,
+    CASE WHEN state = {RUNNING} THEN lease END AS held, COUNT(*) FROM jobs
+WHERE kind NOT IN ({MILESTONE}, {PART}) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
 GROUP BY workflow, seen, held
 
 -- name: groups
@@ -120,18 +120,18 @@ SELECT path, first, last FROM job_groups WHERE workflow = :workflow AND path = :
 
 -- name: job_named
 SELECT s.name, s.job FROM specs s JOIN jobs j ON j.workflow = s.workflow AND j.job = s.job
-WHERE s.workflow = :workflow AND s.name = :name AND j.kind <> 3
+WHERE s.workflow = :workflow AND s.name = :name AND j.kind <> {PART}
 
 -- name: seen
 SELECT j.job, s.name, j.state, j.off, j.lease FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.job BETWEEN :first AND :last AND j.kind NOT IN (1, 3) ORDER BY j.job
+WHERE j.workflow = :workflow AND j.job BETWEEN :first AND :last AND j.kind NOT IN ({MILESTONE}, {PART}) ORDER BY j.job
 
 -- name: running_jobs
 SELECT j.workflow, j.job, s.name, a.id, a.number, s.spec, p.host, a.leased, COALESCE(a.status, ''), a.step, n.rules
 FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
-WHERE j.state = 2 AND (CAST(:workflow AS bigint) IS NULL OR j.workflow = CAST(:workflow AS bigint)) ORDER BY a.id
+WHERE j.state = {RUNNING} AND (CAST(:workflow AS bigint) IS NULL OR j.workflow = CAST(:workflow AS bigint)) ORDER BY a.id
 
 -- Jobs in doubt: begun, or about to, while the job that failed is not done after all.
 -- name: doubts
@@ -140,23 +140,23 @@ SELECT s.name, b.name FROM doubts d
     JOIN jobs f ON f.workflow = d.workflow AND f.job = d.because
     JOIN specs s ON s.workflow = d.workflow AND s.job = d.job
     JOIN specs b ON b.workflow = d.workflow AND b.job = d.because
-WHERE d.workflow = :workflow AND j.state <> 0 AND f.state <> 3 ORDER BY d.job, d.because
+WHERE d.workflow = :workflow AND j.state <> {WAITING} AND f.state <> {DONE} ORDER BY d.job, d.because
 
 -- name: doubts_of
 SELECT b.name FROM doubts d JOIN jobs f ON f.workflow = d.workflow AND f.job = d.because
     JOIN specs b ON b.workflow = d.workflow AND b.job = d.because
-WHERE d.workflow = :workflow AND d.job = :job AND f.state <> 3 ORDER BY d.because
+WHERE d.workflow = :workflow AND d.job = :job AND f.state <> {DONE} ORDER BY d.because
 
 -- Arcs that have not been counted down, and the jobs that have not been done: read whole, since one job may wait for
 -- most of them.
 -- name: open_arcs
 SELECT a.child, a.parent FROM arcs a JOIN jobs p ON p.workflow = a.workflow AND p.job = a.parent
-WHERE a.workflow = :workflow AND a.weak < 2 AND p.state <> 3 ORDER BY a.parent, a.child
+WHERE a.workflow = :workflow AND a.weak < 2 AND p.state <> {DONE} ORDER BY a.parent, a.child
 
 -- name: open_jobs
 SELECT j.job, j.kind, COALESCE(s.name, ''), j.state, j.off
 FROM jobs j LEFT JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.state <> 3
+WHERE j.workflow = :workflow AND j.state <> {DONE}
 
 -- name: job_facts
 SELECT s.name, j.state, j.off, j.kind, j.tries, j.retries, j.cores, j.lane, j.rank, j.arrival,
@@ -172,14 +172,14 @@ FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.pl
 WHERE j.workflow = :workflow AND j.job = :job
 
 -- name: ahead
-SELECT COUNT(*) FROM jobs WHERE workflow = :workflow AND state = 1 AND kind <> 1
+SELECT COUNT(*) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE} AND kind <> {MILESTONE}
     AND (rank < :rank OR (rank = :rank AND (arrival < :arrival OR (arrival = :arrival AND job < :job))))
 
 -- name: in_lane
 SELECT s.name FROM jobs j JOIN lanes l ON l.workflow = j.workflow AND l.lane = j.lane
     JOIN lanes m ON m.workflow = j.workflow AND m.lane = :lane
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND j.state = 2 AND (l.category = m.category OR (m.category IS NULL AND l.named <> '[]'))
+WHERE j.workflow = :workflow AND j.state = {RUNNING} AND (l.category = m.category OR (m.category IS NULL AND l.named <> '[]'))
 ORDER BY j.job
 
 -- name: present

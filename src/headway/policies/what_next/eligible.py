@@ -11,15 +11,15 @@ from headway.model.dag import Dag
 def schedule(dag: Dag, ranks: Sequence[int]) -> list[int]:
     """The jobs in the order one worker executes them: of the eligible ones the smallest rank, then the first to come.
 
-    Jobs that come at once come by the order of the file. A milestone is passed the moment it is reached.
+    This is worked out without rows; it is what engine.progress and engine.claim do (tests/engine/test_bulk_forms.py).
     """
     waiting = _parents(dag)
     heap: list[tuple[int, int, int]] = []
     arrived = 0
     order: list[int] = []
-    news = [node for node, count in enumerate(waiting) if not count]
+    news = sorted(_begun(dag, waiting))
     while True:
-        for node in _jobs_reached(dag, waiting, news):
+        for node in news:
             heappush(heap, (ranks[node], arrived, node))
             arrived += 1
         if not heap:
@@ -32,10 +32,10 @@ def schedule(dag: Dag, ranks: Sequence[int]) -> list[int]:
 def eligible(dag: Dag, order: Sequence[int]) -> list[int]:
     """E(0) … E(n) of a schedule of all jobs."""
     waiting = _parents(dag)
-    count = len(_jobs_reached(dag, waiting, [node for node, parents in enumerate(waiting) if not parents]))
+    count = len(_begun(dag, waiting))
     counts = [count]
     for node in order:
-        count += len(_jobs_reached(dag, waiting, _freed(dag, waiting, node))) - 1
+        count += len(_freed(dag, waiting, node)) - 1
         counts.append(count)
     return counts
 
@@ -47,25 +47,21 @@ def _parents(dag: Dag) -> list[int]:
     return waiting
 
 
-def _freed(dag: Dag, waiting: list[int], node: int) -> list[int]:
-    """The children that waited for this node alone."""
-    news = []
-    for child in dag.children_of(node):
-        waiting[child] -= 1
-        if not waiting[child]:
-            news.append(child)
-    return news
-
-
-def _jobs_reached(dag: Dag, waiting: list[int], news: list[int]) -> list[int]:
-    """The jobs among nodes that wait for nothing more, and those behind the milestones among them, in file order."""
-    milestones = dag.milestones
-    if not any(milestones[node] for node in news):
-        return sorted(news)
+def _begun(dag: Dag, waiting: list[int]) -> list[int]:
+    """The jobs that wait for nothing, or only for milestones that do."""
     jobs = []
-    for node in news:  # grows while it is read
-        if milestones[node]:
-            news += _freed(dag, waiting, node)
-        else:
-            jobs.append(node)
-    return sorted(jobs)
+    for node in [node for node, parents in enumerate(waiting) if not parents]:
+        jobs += _freed(dag, waiting, node) if dag.milestones[node] else [node]
+    return jobs
+
+
+def _freed(dag: Dag, waiting: list[int], ended: int) -> list[int]:
+    """The jobs that waited for this node alone, in the order in which engine.progress.release makes them eligible."""
+    jobs: list[int] = []
+    stack = [ended]
+    while stack:
+        for child in sorted(dag.children_of(stack.pop())):
+            waiting[child] -= 1
+            if not waiting[child]:
+                (stack if dag.milestones[child] else jobs).append(child)
+    return jobs
