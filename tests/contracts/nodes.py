@@ -124,7 +124,7 @@ class NodeContract:
         crew = Crew.on(place, nodes({"a": job(parts=4, retries=1)}))
         crew.take(2)
         crew.swap([crew.finish("a/1", 5)], 0)
-        told = crew.store.told(crew.placeholder)
+        told = crew.store.stop_requests(crew.placeholder)
         assert [lease for lease, _ in told] == [crew.leases["a/0"].id] and crew.take(9) == []
         crew.end("a/0", exit_code=None)
         assert crew.take(9) == ["a/0", "a/1", "a/2", "a/3"]  # the retry

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from headway.live.store import opened
-from headway.live.store.records import Attempt
 from headway.live.store.submission import Submission
+from headway.live.store.views import Attempt
 from headway.model.dag import Dag
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.flatten import Flat

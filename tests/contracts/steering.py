@@ -89,12 +89,12 @@ class SteeringContract:
         crew = Crew.on(place, flow("ab"))
         crew.take()
         assert crew.steer("stop", "a", "b") == "a b"
-        assert crew.store.told(crew.placeholder) == [(crew.leases["a"].id, "its user has stopped it")]
+        assert crew.store.stop_requests(crew.placeholder) == [(crew.leases["a"].id, "its user has stopped it")]
         crew.end("a", exit_code=None)
-        assert crew.states() == "a:x b:x" and crew.store.told(crew.placeholder) == []
+        assert crew.states() == "a:x b:x" and crew.store.stop_requests(crew.placeholder) == []
         crew.steer("enable", "a")
         crew.run("a")
-        assert crew.store.told(crew.placeholder) == []
+        assert crew.store.stop_requests(crew.placeholder) == []
 
     def test_what_has_ended_well_before_it_could_be_stopped_is_done(self, place: str) -> None:
         crew = Crew.on(place, flow("ab", "ab"))
@@ -108,7 +108,7 @@ class SteeringContract:
         assert crew.take(2) == ["n/0", "n/1"] and crew.states() == "n:r b:w"
         crew.end("n/0")
         assert crew.steer("stop", "n") == "n"
-        assert [lease for lease, _ in crew.store.told(crew.placeholder)] == [crew.leases["n/1"].id]
+        assert [lease for lease, _ in crew.store.stop_requests(crew.placeholder)] == [crew.leases["n/1"].id]
         assert crew.take(3) == [] and crew.states() == "n:r b:w"
         crew.end("n/1", exit_code=None)
         assert crew.states() == "n:x b:w" and not crew.store.is_under_way(crew.workflow)
@@ -338,9 +338,9 @@ class SteeringContract:
         crew.end("B")
         crew.end(f"{name}#2", exit_code=1)
         crew.run("C")
-        assert crew.store.doubts(crew.workflow) == [("B", f"{name}#2")]
+        assert crew.store.premature_starts(crew.workflow) == [("B", f"{name}#2")]
         assert crew.steer("redo", f"{name}#2") == f"{name}#2 B C"
-        assert crew.store.doubts(crew.workflow) == [] and crew.states() == f"{name}:d {name}#2:e B:e C:w"
+        assert crew.store.premature_starts(crew.workflow) == [] and crew.states() == f"{name}:d {name}#2:e B:e C:w"
 
     def test_a_doubt_is_over_when_the_failed_job_is_done_after_all(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))
@@ -348,18 +348,18 @@ class SteeringContract:
         crew.take(2)
         crew.end("B")
         crew.end("A#2", exit_code=1)
-        assert crew.store.doubts(crew.workflow) == [("B", "A#2")]
+        assert crew.store.premature_starts(crew.workflow) == [("B", "A#2")]
         crew.steer("done", "A#2")
-        assert crew.store.doubts(crew.workflow) == []
+        assert crew.store.premature_starts(crew.workflow) == []
 
     def test_who_is_called_done_is_not_in_doubt(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))
         crew.run("A")
         assert crew.take() == ["A#2"]
         crew.end("A#2", exit_code=1)
-        assert crew.store.doubts(crew.workflow) == [("B", "A#2")]
+        assert crew.store.premature_starts(crew.workflow) == [("B", "A#2")]
         crew.steer("done", "B")
-        assert crew.store.doubts(crew.workflow) == []
+        assert crew.store.premature_starts(crew.workflow) == []
 
     # --- what jobs say ---------------------------------------------------------------------------------------------
 

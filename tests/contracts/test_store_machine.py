@@ -288,7 +288,7 @@ class Stores(RuleBasedStateMachine):
             assert store.miscounted(workflow) == []
         told = sorted(self.model.told & set(self.model.running.values()))
         for at, store in enumerate(self.stores):
-            found = [lease for placeholder in self.placeholders[at] for lease, _ in store.told(placeholder)]
+            found = [lease for placeholder in self.placeholders[at] for lease, _ in store.stop_requests(placeholder)]
             assert sorted(found) == sorted(self.given[lease][at] for lease in told)
         events = [[(event.kind, event.job, event.time) for event in store.events()] for store in self.stores]
         history = [store.attempts(WorkflowId(number)) for store, number in zip(self.stores, self.workflow, strict=True)]

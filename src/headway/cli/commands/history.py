@@ -16,7 +16,7 @@ from headway.model.states import Step
 
 if TYPE_CHECKING:
     from headway.live.store.protocol import Store
-    from headway.live.store.records import Attempt, Run
+    from headway.live.store.views import Attempt, Run
 
 _STEPS = {Step.MAIN: "main", Step.PRE: "pre", Step.POST: "post"}
 

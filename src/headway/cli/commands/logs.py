@@ -18,7 +18,7 @@ from headway.model.states import Kind, Step
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store.protocol import Store
-    from headway.live.store.records import Attempt, Member, Run
+    from headway.live.store.views import Attempt, Member, Run
     from headway.model.messages import JobId
 
 _STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}

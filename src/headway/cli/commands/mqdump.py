@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headway.live.client.services import GroupStatus
     from headway.live.home.folder import Home
     from headway.live.store.protocol import Store
-    from headway.live.store.sights import Span, Submitted
+    from headway.live.store.views import Span, Submitted
 
 _HELP = """\
 Usage: mqdump [STORE]

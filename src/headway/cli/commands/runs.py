@@ -14,7 +14,7 @@ from headway.cli.store import looked_at
 from headway.model.states import State
 
 if TYPE_CHECKING:
-    from headway.live.store.records import Run
+    from headway.live.store.views import Run
 
 
 @click.command("runs", short_help="The workflows of a store.")

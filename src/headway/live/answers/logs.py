@@ -12,8 +12,8 @@ from headway.live.client.asking import asked, is_served
 from headway.live.home.folder import Home
 from headway.live.home.ownership import read_in
 from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt, Run
 from headway.live.store.spec import Spec
+from headway.live.store.views import Attempt, Run
 from headway.model.messages import JobId
 from headway.model.record import mutable
 from headway.model.states import State, Step

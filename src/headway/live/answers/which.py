@@ -16,7 +16,7 @@ from headway.model.errors import HeadwayError, NotFoundError, shown
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store.protocol import Store
-    from headway.live.store.sights import Submitted
+    from headway.live.store.views import Submitted
     from headway.model.messages import WorkflowId
 
 

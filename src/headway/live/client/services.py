@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
 from headway.live.client.asking import AtHand, at_hand, is_served
-from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
+from headway.live.store.views import Counted, RunningJob, Seen, Span, Submitted
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import field, mutable, record
@@ -54,7 +54,7 @@ class Status:
     workflows: Sequence[tuple[Submitted, Counts]]
     groups: Sequence[GroupStatus]
     running: Sequence[RunningJob]
-    doubts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
+    premature_starts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def status(
         [(one, _counts(counted.get(one.id, Counted()), ahead)) for one in listed],
         _level(spans, jobs, ahead),
         [job for job in running if job.lease not in ahead],
-        store.doubts(workflow.id),
+        store.premature_starts(workflow.id),
     )
 
 

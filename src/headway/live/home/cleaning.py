@@ -11,7 +11,7 @@ from pathlib import Path
 from headway.live.client.asking import asked
 from headway.live.home.folder import Home
 from headway.live.store.protocol import Store
-from headway.live.store.records import Run
+from headway.live.store.views import Run
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds, WorkflowId
 from headway.model.record import field, record

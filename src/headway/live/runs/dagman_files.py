@@ -13,8 +13,7 @@ from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, Tries, st
 from headway.live.placeholder.running import CALLED_OFF, OVER
 from headway.live.reading.read import write_whole
 from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt
-from headway.live.store.standing import Standing
+from headway.live.store.views import Attempt, JobRow
 from headway.model.errors import HeadwayError, UnreachableError
 from headway.model.job import PLAIN
 from headway.model.messages import JobId, WorkflowId
@@ -176,7 +175,7 @@ class DagmanFiles:
             return "not_idle"
         return "User defined as DONE" if status is NodeStatus.DONE and rules.done else ""
 
-    def _futile(self, jobs: Sequence[Standing], tries: Tries) -> set[JobId]:
+    def _futile(self, jobs: Sequence[JobRow], tries: Tries) -> set[JobId]:
         """Nodes that will not run, because one before them has failed; not where UNLESS-EXIT says so, as in DAGMan."""
         failures = [job for job in jobs if job.state is State.FAILED]
         failed = [job.job for job in failures if not tries.gave_up(job.name, self._rules.get(job.name, PLAIN))]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from headway.live.answers.which import chosen
 from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt, Run, Web
 from headway.live.store.sub_dags import without_place
+from headway.live.store.views import Attempt, Run, Web
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import JobId

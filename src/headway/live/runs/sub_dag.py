@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from headway.live.runs.submit import source_of
 from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt
 from headway.live.store.sub_dags import above, sub_dag_mark, without_place
+from headway.live.store.views import Attempt
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from headway.engine.arrangement import DISABLED, Place, Waits, arranged
 from headway.engine.plan import Known, Plan
 from headway.live.store.shared import STATES, Shared
-from headway.live.store.text import said
+from headway.live.store.text import decode
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record
@@ -34,7 +34,7 @@ def made(store: Shared, workflow: WorkflowId) -> dict[str, Made]:
     from headway.live.store.submission import definition
 
     return {
-        said(name): Made(definition(spec, rules), state == State.DONE, attempts > 0)
+        decode(name): Made(definition(spec, rules), state == State.DONE, attempts > 0)
         for name, state, attempts, spec, rules in store._run("made", workflow=workflow)
     }
 

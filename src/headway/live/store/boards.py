@@ -32,10 +32,11 @@ def following(store: Claims, workflow: WorkflowId, ranges: Sequence[Range], only
     `only`: no further than what waits for them, or for a milestone behind them.
     """
     board = Board()
-    board.doubts = [(JobId(job), JobId(because)) for because, job in store._run("all_doubts", workflow=workflow)]
+    board.premature_starts = _premature_starts(store, workflow)
     name = "waiting" if only else "following"
     found = {job for first, last in ranges for (job,) in store._run(name, workflow=workflow, first=first, last=last)}
-    while more := set() if only else {job for job, because in board.doubts if because in found and job not in found}:
+    early = () if only else board.premature_starts
+    while more := {job for job, because in early if because in found and job not in found}:
         found |= {after for job in more for (after,) in store._run(name, workflow=workflow, first=job, last=job)}
     final = store._traits(workflow).final
     _load(board, store, workflow, found if final is None else {*found, final})
@@ -45,10 +46,14 @@ def following(store: Claims, workflow: WorkflowId, ranges: Sequence[Range], only
 def whole(store: Claims, workflow: WorkflowId) -> Board:
     """All there is of a workflow."""
     board = between(store, workflow, [ALL])
-    board.doubts = [(JobId(job), JobId(because)) for because, job in store._run("all_doubts", workflow=workflow)]
+    board.premature_starts = _premature_starts(store, workflow)
     _add_arcs(board, workflow, store._run("all_arcs", workflow=workflow))
     ((board.arrivals,),) = store._run("arrivals", workflow=workflow) or [(0,)]
     return board
+
+
+def _premature_starts(store: Claims, workflow: WorkflowId) -> list[tuple[JobId, JobId]]:
+    return [(JobId(job), JobId(because)) for because, job in store._run("all_doubts", workflow=workflow)]
 
 
 def _load(board: Board, store: Claims, workflow: WorkflowId, jobs: Collection[int]) -> None:

@@ -13,7 +13,7 @@ from headway.engine.ready import Lane, Room
 from headway.live.store.giving import Giving
 from headway.live.store.shared import Shared, node
 from headway.live.store.taken import TakenJob
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind, State
 
@@ -48,7 +48,7 @@ class Claims(Shared):
             if special:
                 for lane, category, most, named in self._run("lanes", workflow=workflow):
                     pairs = tuple((name, count) for name, count in json.loads(named))
-                    lanes[lane] = Lane(None if category is None else said(category), most, pairs)
+                    lanes[lane] = Lane(None if category is None else decode(category), most, pairs)
             traits = self._known[workflow] = Traits(bool(special), final, lanes)
         return traits
 
@@ -71,7 +71,7 @@ class Claims(Shared):
         if changes is not None and self.is_shared:
             self._spread(changes, answer.leases)
         if holds is not None:
-            answer.stops += tuple(lease for lease, _ in self.told(placeholder) if lease not in answer.stops)
+            answer.stops += tuple(lease for lease, _ in self.stop_requests(placeholder) if lease not in answer.stops)
         return answer
 
     def _spread(self, changes: Changes, leases: Sequence[Lease]) -> None:
@@ -137,8 +137,8 @@ class Claims(Shared):
             self._run("halt", workflow=workflow, halted=int(how), returns=returns)
             changes.stops += [LeaseId(lease) for (lease,) in self._run("running", workflow=workflow)]
         for lease in changes.stops:
-            self._run("stop", lease=lease, reason=kept("its workflow or node has failed"))
-        for (workflow, job), because in changes.doubts:
+            self._run("stop", lease=lease, reason=encode("its workflow or node has failed"))
+        for (workflow, job), because in changes.premature_starts:
             self._run("add_doubt", workflow=workflow, job=job, because=because)
 
     def adopt(self, placeholder: PlaceholderId, leases: Sequence[LeaseId]) -> list[Lease]:
@@ -156,10 +156,10 @@ class Claims(Shared):
                     adopted.append(taken.lease(lease, workflow))
         return adopted
 
-    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
+    def stop_requests(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
         """Attempts of a placeholder that are to end, and why."""
         found = self._run("held", placeholder=placeholder)
-        return [(LeaseId(lease), said(reason)) for lease, reason in found if reason is not None]
+        return [(LeaseId(lease), decode(reason)) for lease, reason in found if reason is not None]
 
     def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
         """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headway.engine.outlook import is_decisive
 from headway.engine.progress import Row
 from headway.live.store.shared import row
-from headway.live.store.text import kept
+from headway.live.store.text import encode
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.states import Halt, State
 
@@ -36,6 +36,6 @@ def remove(store: Claims, workflow: WorkflowId) -> list[LeaseId] | None:
         leases = [LeaseId(lease) for (lease,) in store._run("running", workflow=workflow)]
         store._run("halt", workflow=workflow, halted=int(Halt.REMOVED), returns=None)
         for lease in leases:
-            store._run("stop", lease=lease, reason=kept("the DAG that this is part of was ended"))
+            store._run("stop", lease=lease, reason=encode("the DAG that this is part of was ended"))
         store._news(workflow, stops=True)
     return leases

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import record
 from headway.model.states import State
@@ -24,9 +24,8 @@ class Begun:
 
 def of_file(store: Claims, file: str, but: WorkflowId | None) -> list[WorkflowId]:
     """The other workflows that were read from a file, whatever their arguments."""
-    found = (
-        (number, store._paths.found_source(said(source))) for number, source in store._run("sources", owner=store.owner)
-    )
+    sources = store._run("sources", owner=store.owner)
+    found = ((number, store._paths.found_source(decode(source))) for number, source in sources)
     return [
         WorkflowId(one) for one, source in found if one != but and (source == file or source.startswith(f"{file} "))
     ]
@@ -36,12 +35,12 @@ def unfinished(store: Claims, workflows: Iterable[WorkflowId]) -> list[dict[str,
     """The jobs by name of each of these workflows that has begun something and is not done."""
     found: dict[int, dict[str, Begun]] = {}
     for workflow, name, state, lease in store._run("unfinished", workflows=store._list(list(workflows))):
-        found.setdefault(workflow, {})[said(name)] = Begun(state == State.DONE, lease)
+        found.setdefault(workflow, {})[decode(name)] = Begun(state == State.DONE, lease)
     return list(found.values())
 
 
 def last_attempts(store: Claims, workflows: Iterable[WorkflowId], names: Iterable[str]) -> Mapping[str, LeaseId]:
     """The last attempt at jobs of these names, in whichever of the workflows."""
-    wanted = store._list([kept(name) for name in names])
+    wanted = store._list([encode(name) for name in names])
     found = store._run("last_attempts", workflows=store._list(list(workflows)), names=wanted)
-    return {said(name): LeaseId(lease) for name, lease in found}
+    return {decode(name): LeaseId(lease) for name, lease in found}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.live.store.shared import STATES
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.live.store.watching import Watching
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import JobId, LeaseId, WorkflowId
@@ -17,7 +17,7 @@ from headway.model.record import replace
 from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
-    from headway.live.store.records import Attempt, Member, Run, Web
+    from headway.live.store.views import Attempt, Member, Run, Web
     from headway.model.job import Rules
 
 _TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts")
@@ -27,7 +27,7 @@ class Past(Watching):
     """The part of a store that remembers and forgets."""
 
     def runs(self) -> list[Run]:
-        from headway.live.store.records import Run
+        from headway.live.store.views import Run
 
         counts: dict[int, dict[Any, int]] = {}
         held: dict[int, list[LeaseId]] = {}
@@ -41,9 +41,9 @@ class Past(Watching):
         return [
             Run(
                 WorkflowId(number),
-                said(name),
-                self._paths.found_source(said(source)),
-                self._paths.found(said(directory)),
+                decode(name),
+                self._paths.found_source(decode(source)),
+                self._paths.found(decode(directory)),
                 submitted,
                 what_next,
                 bool(halted),
@@ -64,23 +64,23 @@ class Past(Watching):
         return found[0] if found else None
 
     def named(self, workflow: WorkflowId, name: str) -> JobId | None:
-        found = self._run("named", workflow=workflow, name=kept(name))
+        found = self._run("named", workflow=workflow, name=encode(name))
         return JobId(found[0][0]) if found else None
 
     def member(self, workflow: WorkflowId, job: JobId) -> Member:
-        from headway.live.store.records import Member
+        from headway.live.store.views import Member
 
         found = self._run("member", workflow=workflow, job=job)
         if not found:
             raise NotFoundError(f"workflow {workflow} has no job {job}.")
         kind, state, owner, name, spec = found[0]
-        return Member(job, Kind(kind), STATES[state], owner, said(name), spec)
+        return Member(job, Kind(kind), STATES[state], owner, decode(name), spec)
 
     def web(self, workflow: WorkflowId) -> Web:
-        from headway.live.store.records import Member, Web
+        from headway.live.store.views import Member, Web
 
         members = [
-            Member(JobId(job), Kind(kind), STATES[state], owner, "" if name is None else said(name))
+            Member(JobId(job), Kind(kind), STATES[state], owner, "" if name is None else decode(name))
             for job, kind, state, owner, name in self._run("members", workflow=workflow)
         ]
         return Web(
@@ -109,23 +109,23 @@ class Past(Watching):
 
 
 def _attempts(rows: Sequence[Sequence[Any]]) -> list[Attempt]:
-    from headway.live.store.records import Attempt
+    from headway.live.store.views import Attempt
 
     return [
         Attempt(
             lease,
             job,
-            said(name),
+            decode(name),
             number,
             Step(step),
-            said(host),
+            decode(host),
             leased if ended is None else started or None,
             ended,
             code,
             rss,
             cpu,
-            None if reason is None else said(reason),
-            None if status is None else said(status),
+            None if reason is None else decode(reason),
+            None if status is None else decode(status),
         )
         for lease, job, name, number, step, host, leased, started, ended, code, rss, cpu, reason, status in rows
     ]

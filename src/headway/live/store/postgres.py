@@ -19,7 +19,7 @@ from headway.live.store.postgres_server import connected, explained, migrated, o
 from headway.live.store.statements import statements
 from headway.live.store.steering import T
 from headway.live.store.taken import TakenJob
-from headway.live.store.text import kept
+from headway.live.store.text import encode
 from headway.model.errors import HeadwayError
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
@@ -122,11 +122,11 @@ class PostgresStore(Claims):
         with once(), self._transaction():
             ((number,),) = self._run(
                 "add_workflow",
-                owner=kept(self.owner),
+                owner=encode(self.owner),
                 follows=self._follows(new.source, follows),
-                name=kept(new.name),
-                source=kept(new.source),
-                directory=kept(new.directory),
+                name=encode(new.name),
+                source=encode(new.source),
+                directory=encode(new.directory),
                 digest=new.digest,
                 submitted=now,
                 special=int(new.special),
@@ -150,7 +150,7 @@ class PostgresStore(Claims):
     def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""
         with self._transaction():
-            return PlaceholderId(self._run("enter", host=kept(host), pid=pid, now=now, patience=patience)[0][0])
+            return PlaceholderId(self._run("enter", host=encode(host), pid=pid, now=now, patience=patience)[0][0])
 
     def exchange(
         self,
@@ -223,7 +223,7 @@ class PostgresStore(Claims):
                 exit_code=[end.exit_code for end in ended],
                 max_rss=[end.max_rss for end in ended],
                 cpu_seconds=[end.cpu_seconds for end in ended],
-                reason=[kept(end.reason) or None for end in ended],
+                reason=[encode(end.reason) or None for end in ended],
                 lease=[end.lease for end in ended],
             )
         if changes.rows:

@@ -11,11 +11,21 @@ from headway.model.states import State
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Facts
-    from headway.live.store.records import Attempt, Member, Run, Web
-    from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
     from headway.live.store.spec import Spec
-    from headway.live.store.standing import Event, Standing
     from headway.live.store.submission import Submission
+    from headway.live.store.views import (
+        Attempt,
+        Counted,
+        Event,
+        JobRow,
+        Member,
+        Run,
+        RunningJob,
+        Seen,
+        Span,
+        Submitted,
+        Web,
+    )
     from headway.model.job import Rules
 
 
@@ -104,7 +114,7 @@ class Looking(Protocol):
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         """How many jobs are in each state; milestones left out."""
 
-    def jobs(self, workflow: WorkflowId) -> list[Standing]:
+    def jobs(self, workflow: WorkflowId) -> list[JobRow]:
         """Every job, in order; milestones left out."""
 
     def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None]]:
@@ -113,7 +123,7 @@ class Looking(Protocol):
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         """Every attempt: job, number, host, started, ended, exit code, memory, CPU time, reason."""
 
-    def told(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
+    def stop_requests(self, placeholder: PlaceholderId) -> list[tuple[LeaseId, str]]:
         """Attempts of a placeholder that are to end, and why."""
 
     def held(self, placeholder: PlaceholderId) -> list[LeaseId]:
@@ -201,7 +211,7 @@ class Watching(Protocol):
     def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
         """What is under way, in the order it was begun."""
 
-    def doubts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
+    def premature_starts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
         """Jobs that began on an early release, and the job that failed after it."""
 
     def present(self, now: Seconds) -> int:

@@ -10,7 +10,7 @@ from headway.engine.nodes import script_of
 from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
 from headway.live.store.spec import Spec, is_open
-from headway.live.store.text import said
+from headway.live.store.text import decode
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Halt, Kind, State, Step
 
@@ -105,7 +105,7 @@ class Codes:
 
 
 def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int) -> Facts:
-    name = said(taken.name)
+    name = decode(taken.name)
     facts: Facts = {
         "JOB": lambda: name,
         "NODE": lambda: name,

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 
 from headway.engine.progress import Changes, Node, Row
 from headway.live.store.relative import Paths
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import State, Step
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from headway.live.store.standing import Event, Standing
+    from headway.live.store.views import Event, JobRow
 
 STATES = tuple(State)
 ELIGIBLE, RUNNING = int(State.ELIGIBLE), int(State.RUNNING)
@@ -129,7 +129,7 @@ class Shared:
             for own in self._run("presence", placeholder=placeholder):
                 for one in silent(Presence(*own), [Presence(*values) for values in self._run("presences")], now):
                     if self._run("lose", placeholder=one.id, now=now, beat=one.beat):
-                        lost += self._given_back(one.id, f"lost: its placeholder on {said(one.host)} was silent", now)
+                        lost += self._given_back(one.id, f"lost: its placeholder on {decode(one.host)} was silent", now)
             back = list(self._finish(lost, now).rows)
             for workflow, _ in back:
                 self._news(workflow)
@@ -159,12 +159,12 @@ class Shared:
         return found
 
     def open_leases(self, host: str | None = None) -> list[LeaseId]:
-        wanted = None if host is None else kept(host)
+        wanted = None if host is None else encode(host)
         return [LeaseId(lease) for (lease,) in self._run("open_leases", host=wanted)]
 
     def lost(self, lease: LeaseId) -> tuple[str, str, Seconds] | None:
         found = self._run("lost", lease=lease)
-        return (found[0][0], self._paths.found(said(found[0][1])), found[0][2]) if found else None
+        return (found[0][0], self._paths.found(decode(found[0][1])), found[0][2]) if found else None
 
     # --- exceptions ------------------------------------------------------------------------------------------------
 
@@ -190,9 +190,9 @@ class Shared:
 
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
         relative = self._paths.kept_source(source)
-        found = self._run("latest", source=kept(relative), owner=self.owner)
+        found = self._run("latest", source=encode(relative), owner=self.owner)
         if not found and relative != source:
-            found = self._run("latest", source=kept(source), owner=self.owner)  # as earlier versions have written it
+            found = self._run("latest", source=encode(source), owner=self.owner)  # as earlier versions have written it
         return (WorkflowId(found[0][0]), found[0][1]) if found else None
 
     def _follows(self, source: str, expected: WorkflowId | None) -> WorkflowId:
@@ -209,48 +209,48 @@ class Shared:
         found = self._run("directory", workflow=workflow)
         if not found:
             raise NotFoundError(f"the store has no workflow {workflow}.")
-        return self._paths.found(said(found[0][0]))
+        return self._paths.found(decode(found[0][0]))
 
     def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
         from headway.live.store.submission import definition
 
         found = self._run("definitions", workflow=workflow)
-        return {said(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
+        return {decode(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
 
     def began(self, workflow: WorkflowId, job: JobId, name: str) -> Seconds | None:
-        found = self._run("began", workflow=workflow, job=job, name=kept(name))
+        found = self._run("began", workflow=workflow, job=job, name=encode(name))
         return found[0][0] if found else None
 
     def left_out(self, workflow: WorkflowId) -> dict[State, int]:
         return {STATES[state]: count for state, count in self._run("left_out", workflow=workflow)}
 
     def disabled(self, workflow: WorkflowId) -> list[str]:
-        return [said(name) for (name,) in self._run("disabled", workflow=workflow)]
+        return [decode(name) for (name,) in self._run("disabled", workflow=workflow)]
 
     def counts(self, workflow: WorkflowId) -> dict[State, int]:
         return {State(state): count for state, count in self._run("counts", workflow=workflow)}
 
-    def jobs(self, workflow: WorkflowId) -> list[Standing]:
-        from headway.live.store.standing import Standing
+    def jobs(self, workflow: WorkflowId) -> list[JobRow]:
+        from headway.live.store.views import JobRow
 
         return [
-            Standing(job, said(name), STATES[state], rank, waiting_for, attempts)
+            JobRow(job, decode(name), STATES[state], rank, waiting_for, attempts)
             for job, name, state, rank, waiting_for, attempts in self._run("jobs", workflow=workflow)
         ]
 
     def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None]]:
         return [
-            (said(name), job, number, exit_code, None if reason is None else said(reason))
+            (decode(name), job, number, exit_code, None if reason is None else decode(reason))
             for name, job, number, exit_code, reason in self._run("failures", workflow=workflow)
         ]
 
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:
         return [
-            (said(name), number, said(host), *numbers, None if reason is None else said(reason))
+            (decode(name), number, decode(host), *numbers, None if reason is None else decode(reason))
             for name, number, host, *numbers, reason in self._run("attempts", workflow=workflow)
         ]
 
     def events(self, after: int = 0) -> list[Event]:
-        from headway.live.store.standing import Event
+        from headway.live.store.views import Event
 
         return [Event(*values) for values in self._run("events", after=after)]

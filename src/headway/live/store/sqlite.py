@@ -19,7 +19,7 @@ from headway.live.store.shared import node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import Texts, statements
 from headway.live.store.taken import TakenJob
-from headway.live.store.text import kept
+from headway.live.store.text import encode
 from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 TYPE_CHECKING = False
@@ -113,7 +113,7 @@ class SqliteStore(Claims):
             number = self._db.execute(
                 _TEXT["add_workflow"],
                 (
-                    *(kept(new.name), kept(source), kept(directory), new.digest, now),
+                    *(encode(new.name), encode(source), encode(directory), new.digest, now),
                     *(new.special, new.final, new.what_next, self.owner, follows, new.arrivals),
                 ),
             ).lastrowid
@@ -128,7 +128,7 @@ class SqliteStore(Claims):
     def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
         """A new placeholder."""
         with self._transaction():
-            return PlaceholderId(self._db.execute(_TEXT["enter"], (kept(host), pid, now, patience)).lastrowid or 0)
+            return PlaceholderId(self._db.execute(_TEXT["enter"], (encode(host), pid, now, patience)).lastrowid or 0)
 
     def exchange(
         self,
@@ -177,7 +177,7 @@ class SqliteStore(Claims):
             many(
                 _TEXT["end_attempts"],
                 [
-                    (e.started, e.ended, e.exit_code, e.max_rss, e.cpu_seconds, kept(e.reason) or None, e.lease)
+                    (e.started, e.ended, e.exit_code, e.max_rss, e.cpu_seconds, encode(e.reason) or None, e.lease)
                     for e in changes.ended
                 ],
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from headway.engine.progress import Row
 from headway.live.store.claims import Claims
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.messages import JobId, LeaseId, WorkflowId
 from headway.model.states import Kind
@@ -76,7 +76,7 @@ class Steering(Claims):
         """Ends that may still come of attempts thought lost do not count any more: their user wants something else."""
         leases = {row.last_lease for row in rows if row.last_lease is not None}
         for lease in sorted(leases):
-            self._run("void", lease=lease, reason=kept(f"its user has said {verb} since"))
+            self._run("void", lease=lease, reason=encode(f"its user has said {verb} since"))
 
     def _switch(self, workflow: WorkflowId, ranges: Sequence[Range], changes: Steered, off: bool) -> None:
         for first, last in ranges:
@@ -96,12 +96,12 @@ class Steering(Claims):
         for job, because in changes.certain:
             self._run("settle_doubt", workflow=workflow, job=job, because=because)
         for lease in changes.stops:
-            self._run("stop", lease=lease, reason=kept(reason))
+            self._run("stop", lease=lease, reason=encode(reason))
         if board.arrivals:
             self._run("keep_arrivals", workflow=workflow, arrivals=board.arrivals)
 
     def _names(self, workflow: WorkflowId) -> dict[JobId, str]:
-        return {JobId(job): said(name) for job, name in self._run("names", workflow=workflow)}
+        return {JobId(job): decode(name) for job, name in self._run("names", workflow=workflow)}
 
     def _refusal(self, workflow: WorkflowId, verb: str, jobs: Sequence[JobId]) -> HeadwayError:
         names = self._names(workflow)
@@ -118,7 +118,7 @@ class Steering(Claims):
         """Keeps what a job says of itself; whether it still has its lease."""
         with self._transaction():
             found = self._run("attempt_kind", lease=lease)
-            self._run("say", lease=lease, status=kept(status))
+            self._run("say", lease=lease, status=encode(status))
         return bool(found)
 
     def ready(self, lease: LeaseId) -> bool:

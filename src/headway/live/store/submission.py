@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from headway.engine.intake import Intake, Outside
 from headway.live.store import rules as kept_rules
 from headway.live.store.spec import Spec, is_open
-from headway.live.store.text import kept
+from headway.live.store.text import encode
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job
 
@@ -65,7 +65,7 @@ class Submission(Intake):
     def lanes(self) -> Iterator[tuple[int, str | None, int | None, str]]:
         """lane, category, most, named; without the plain one."""
         for lane, category, most, named in self.all_lanes():
-            yield lane, None if category is None else kept(category), most, json.dumps(named)
+            yield lane, None if category is None else encode(category), most, json.dumps(named)
 
     def nodes(self) -> Iterator[tuple[object, ...]]:
         """job, first step, rules, parts, owner, late: of every job that is more than a command."""
@@ -76,22 +76,22 @@ class Submission(Intake):
         """job, name, time, seconds, spec; milestones have none."""
         for node, (job, name, spec) in enumerate(zip(self.flat.jobs, self.flat.dag.names, self._specs, strict=True)):
             if job is not None:
-                yield node, kept(name), job.resources.time, job.seconds, spec
+                yield node, encode(name), job.resources.time, job.seconds, spec
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
             job = entry.job
-            yield node, kept(entry.name), job.resources.time, job.seconds, Spec.of(job).text()
+            yield node, encode(entry.name), job.resources.time, job.seconds, Spec.of(job).text()
 
     def groups(self) -> Iterator[tuple[int, str, int, int]]:
         """place, path, first, last: the groups of more than one job."""
         for place, (path, first, last) in enumerate(self.flat.groups):
-            yield place, kept(path), first, last
+            yield place, encode(path), first, last
 
 
 def _spec(job: Job) -> str:
     """What a job runs, as the store keeps it. Most jobs are a command and nothing else: no more is made of them."""
     command = job.command or "{"
     is_plain = job.setting is HERE and job.rules is PLAIN and not (job.outputs or job.again)
-    if is_plain and not command.startswith("{") and kept(command) == command:
+    if is_plain and not command.startswith("{") and encode(command) == command:
         return command
     return Spec.of(job).text()
 

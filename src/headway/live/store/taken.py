@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.live.store.text import said
+from headway.live.store.text import decode
 from headway.model.messages import JobId, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import mutable
 
@@ -41,7 +41,7 @@ class TakenJob:
             number,
             workflow,
             self.job,
-            said(self.name),
+            decode(self.name),
             self.attempts + 1,
             self.cores,
             self.spec,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from headway.live.store.shared import STATES
 from headway.live.store.spec import Spec, is_open
 from headway.live.store.steering import Steering
-from headway.live.store.text import kept, said
+from headway.live.store.text import decode, encode
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import Kind, State, Step
 
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from headway.engine.explain import Awaited, Facts, LastAttempt
-    from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
+    from headway.live.store.views import Counted, RunningJob, Seen, Span, Submitted
 
 SILENT = 60.0  # seconds after which a placeholder without a sign of life is taken for gone
 
@@ -25,10 +25,10 @@ class Watching(Steering):
 
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
-        from headway.live.store.sights import Submitted
+        from headway.live.store.views import Submitted
 
         return [
-            Submitted(WorkflowId(number), said(name), self._paths.found_source(said(source)), submitted)
+            Submitted(WorkflowId(number), decode(name), self._paths.found_source(decode(source)), submitted)
             for number, name, source, submitted in self._run("workflows")
         ]
 
@@ -43,7 +43,7 @@ class Watching(Steering):
 
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
         """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
-        from headway.live.store.sights import Counted
+        from headway.live.store.views import Counted
 
         found: dict[WorkflowId, Counted] = {}
         for number, state, lease, count in self._run("state_counts", workflow=workflow):
@@ -55,15 +55,15 @@ class Watching(Steering):
 
     def groups(self, workflow: WorkflowId) -> list[Span]:
         """Groups of more than one job, supergroups before their subgroups."""
-        from headway.live.store.sights import Span
+        from headway.live.store.views import Span
 
-        return [Span(said(path), first, last) for path, first, last in self._run("groups", workflow=workflow)]
+        return [Span(decode(path), first, last) for path, first, last in self._run("groups", workflow=workflow)]
 
     def group(self, workflow: WorkflowId, path: str) -> Span | None:
         """A group by its path, which may be one job."""
-        from headway.live.store.sights import Span
+        from headway.live.store.views import Span
 
-        found = self._run("group", workflow=workflow, path=kept(path))
+        found = self._run("group", workflow=workflow, path=encode(path))
         if found:
             return Span(path, *found[0][1:])
         place = self.place(workflow, path)
@@ -71,15 +71,15 @@ class Watching(Steering):
 
     def place(self, workflow: WorkflowId, name: str) -> JobId | None:
         """A job by its name."""
-        found = self._run("job_named", workflow=workflow, name=kept(name))
+        found = self._run("job_named", workflow=workflow, name=encode(name))
         return JobId(found[0][1]) if found else None
 
     def seen(self, workflow: WorkflowId, first: int, last: int) -> list[Seen]:
         """The jobs from one place to another; milestones, and the processes of nodes, left out."""
-        from headway.live.store.sights import Seen
+        from headway.live.store.views import Seen
 
         return [
-            Seen(JobId(job), said(name), STATES[state], bool(off), lease)
+            Seen(JobId(job), decode(name), STATES[state], bool(off), lease)
             for job, name, state, off, lease in self._run("seen", workflow=workflow, first=first, last=last)
         ]
 
@@ -96,19 +96,19 @@ class Watching(Steering):
 
     def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
         """What is under way, in the order it was begun."""
-        from headway.live.store.sights import RunningJob
+        from headway.live.store.views import RunningJob
 
         return [
             RunningJob(
                 WorkflowId(number),
                 JobId(job),
-                said(name),
+                decode(name),
                 LeaseId(lease),
                 attempt,
                 self._running_command(WorkflowId(number), JobId(job), attempt, spec, step, rules),
-                said(host),
+                decode(host),
                 leased,
-                said(status),
+                decode(status),
             )
             for number, job, name, lease, attempt, spec, host, leased, status, step, rules in self._run(
                 "running_jobs", workflow=workflow
@@ -128,9 +128,9 @@ class Watching(Steering):
 
         return closed(self, workflow, job, attempt, Spec.read(spec))
 
-    def doubts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
+    def premature_starts(self, workflow: WorkflowId) -> list[tuple[str, str]]:
         """Jobs that began on an early release, and the job that failed after it."""
-        return [(said(name), said(because)) for name, because in self._run("doubts", workflow=workflow)]
+        return [(decode(name), decode(because)) for name, because in self._run("doubts", workflow=workflow)]
 
     def present(self, now: Seconds) -> int:
         """How many placeholders have lately given a sign of life."""
@@ -149,7 +149,7 @@ class Watching(Steering):
         ahead = self._run("ahead", workflow=workflow, rank=rank, arrival=arrival, job=job) if may_run else [(0,)]
         in_lane = self._run("in_lane", workflow=workflow, lane=lane) if may_run and lane else []
         return Facts(
-            said(name),
+            decode(name),
             STATES[state],
             bool(off & 1),
             Kind(kind),
@@ -159,13 +159,13 @@ class Watching(Steering):
             retries,
             cores,
             self._traits(workflow).lanes.get(lane, PLAIN) if lane else PLAIN,
-            [said(one) for (one,) in in_lane],
+            [decode(one) for (one,) in in_lane],
             ahead[0][0],
             self.counts(workflow).get(State.RUNNING, 0),
             is_served,
             bool(halted),
             self._last_attempt(workflow, job),
-            [said(one) for (one,) in self._run("doubts_of", workflow=workflow, job=job)] if not waits else [],
+            [decode(one) for (one,) in self._run("doubts_of", workflow=workflow, job=job)] if not waits else [],
             (parts, left),
         )
 
@@ -180,7 +180,7 @@ class Watching(Steering):
         near = _reached([job], lambda at: parents.get(at, ()) if at == job or known[at][0] == Kind.MILESTONE else ())
         far = _reached(near, lambda at: parents.get(at, ()))
         return [
-            Awaited(said(name), STATES[state], bool(off), one in near)
+            Awaited(decode(name), STATES[state], bool(off), one in near)
             for one in sorted(far - {int(job)})
             for kind, name, state, off in [known[one]]
             if kind != Kind.MILESTONE
@@ -192,8 +192,8 @@ class Watching(Steering):
         for number, host, leased, ended, code, reason, status, step, stop in self._run(
             "last_attempt", workflow=workflow, job=job
         ):
-            texts = said(reason), said(status)
-            return LastAttempt(number, said(host), leased, ended, code, *texts, Step(step), said(stop))
+            texts = decode(reason), decode(status)
+            return LastAttempt(number, decode(host), leased, ended, code, *texts, Step(step), decode(stop))
         return None
 
 
