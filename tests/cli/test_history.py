@@ -10,10 +10,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from headway.live.store.views import Attempt, Member, Web
 
 from headway.cli.display.chart import chart
 from headway.cli.display.gantt import draw, picture
+from headway.live.store.views import Attempt, Member, Web
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId
 from headway.model.record import replace

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from headway.engine.intake import Outside
 from headway.engine.memory import Memory
 from headway.engine.ready import Room
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
@@ -31,7 +30,7 @@ class Real:
     """A store as a simulated placeholder sees it."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._placeholder = store, store.enter("here", 1, 0.0)
+        self._store, self._placeholder = store, store.placeholders.enter("here", 1, 0.0)
 
     def exchange(
         self,
@@ -41,7 +40,7 @@ class Real:
         now: Seconds,
         idle: Sequence[WorkflowId] = (),
     ) -> Answer:
-        return self._store.exchange(self._placeholder, finished, room, workflows, now, idle)
+        return self._store.leases.exchange(self._placeholder, finished, room, workflows, now, idle)
 
 
 def submission(
@@ -104,9 +103,9 @@ def test_a_store_in_memory_gives_what_a_real_one_gives(flow: Submission, slots: 
     expected = simulated(memory, memory.add(flow), slots, seed)
     with tempfile.TemporaryDirectory() as folder:
         store = opened(str(Path(folder) / "store"))
-        number = store.add(flow, 0.0)
+        number = store.submissions.add(flow, 0.0)
         assert simulated(Real(store), number, slots, seed) == expected
-        names = {job.name: job.state for job in store.jobs(number)}
+        names = {job.name: job.state for job in store.progress.jobs(number)}
         assert names == memory.states(WorkflowId(1))
         store.close()
 

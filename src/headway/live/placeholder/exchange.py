@@ -27,7 +27,7 @@ from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
 AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
@@ -42,7 +42,7 @@ class Supply:
     def __init__(
         self,
         home: Home,
-        store: Working,
+        store: Store,
         placeholder: PlaceholderId,
         spool: Spool,
         jobs: Jobs,
@@ -164,7 +164,7 @@ class Supply:
             room = Room(0, room.slots)  # what is lost ends first
         most, is_shared = room.most, self._store.is_shared
         asked = since_boot() if is_shared else 0.0
-        answer = self._store.exchange(
+        answer = self._store.leases.exchange(
             *(self._placeholder, self._told() if is_shared else self.finished, room, self._desk.wanted),
             *(self._store.clock() if is_shared else self._clock.now(), idle, holds),
         )

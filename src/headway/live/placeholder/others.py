@@ -17,14 +17,14 @@ from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds
 
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 
 class Others:
     """Other placeholders at the same store, and people who steer it from elsewhere."""
 
     def __init__(
-        self, store: Working, supply: Supply, jobs: Jobs, nesting: Nesting, poll: select.epoll, patience: Seconds
+        self, store: Store, supply: Supply, jobs: Jobs, nesting: Nesting, poll: select.epoll, patience: Seconds
     ) -> None:
         self._store, self._supply, self._jobs, self._nesting, self._poll = store, supply, jobs, nesting, poll
         self._patience = patience
@@ -35,15 +35,15 @@ class Others:
         """Waits for the store's news too: on a new connection, if the last one broke."""
         if self._supply.trouble:
             self.ear = -1
-        if self.ear < 0 <= self._store.fileno():
-            self.ear = self._store.fileno()
+        if self.ear < 0 <= self._store.news.fileno():
+            self.ear = self._store.news.fileno()
             with contextlib.suppress(FileExistsError):
                 self._poll.register(self.ear, select.EPOLLIN)
 
     def hear(self) -> None:
         """Other placeholders, or people, have changed workflows."""
         try:
-            news = self._store.heard()
+            news = self._store.news.heard()
         except HeadwayError as error:
             self.ear = -1
             self._supply.worry(str(error))

@@ -8,7 +8,7 @@ import sys
 
 from headway.live.home.folder import Home
 from headway.live.placeholder.runner import FEWEST, Runner, most_files
-from headway.live.store import working
+from headway.live.store import opened
 from headway.model.errors import HeadwayError
 
 
@@ -30,7 +30,7 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, working(server if server is not None else home.database, sync), server).run(told)
+        Runner(home, opened(server if server is not None else home.database, sync), server).run(told)
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

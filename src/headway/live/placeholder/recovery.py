@@ -22,12 +22,12 @@ from headway.model.messages import Finish, LeaseId, PlaceholderId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 
 def recover(
     home: Home,
-    store: Working,
+    store: Store,
     placeholder: PlaceholderId,
     before: Sequence[PlaceholderId],
     mark: str,
@@ -53,10 +53,12 @@ def recover(
     ahead = store.clock() - time.time() if store.is_shared else 0.0
     spooled = [by_another_clock(finish, ahead) for finish in spool.replay()]
     if spooled:
-        store.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
+        store.leases.exchange(placeholder, spooled, Room(0, 0), (), store.clock())
     here("recover.after-replay")
     spool.settled(idle=True)
-    leases = [lease for one in before for lease in store.held(one)] if store.is_shared else store.open_leases()
+    leases = (
+        [lease for one in before for lease in store.leases.held(one)] if store.is_shared else store.leases.open_leases()
+    )
     left = _left(roster)
     kept = [entry for lease, entry in left.items() if lease in leases and _is_kept(roster, entry, goes_on)]
     ended = _adopted(store, placeholder, kept, jobs)
@@ -68,7 +70,7 @@ def recover(
         jobs.warnings += _keep_halves(store, lost, left, roster)
         now = store.clock()
         here("recover.before-requeue")
-        store.exchange(placeholder, _given_back(lost, left, roster, now, ahead), Room(0, 0), (), now)
+        store.leases.exchange(placeholder, _given_back(lost, left, roster, now, ahead), Room(0, 0), (), now)
     roster.clear(mine)
     jobs.launch.outputs.clear()
     for store_file in home.folder.iterdir():
@@ -102,14 +104,14 @@ def _is_kept(roster: Roster, entry: Entry, goes_on: bool) -> bool:
     return goes_on and entry.pid > 0 and is_alive(entry)
 
 
-def _adopted(store: Working, placeholder: PlaceholderId, kept: Sequence[Entry], jobs: Jobs) -> list[Ended]:
+def _adopted(store: Store, placeholder: PlaceholderId, kept: Sequence[Entry], jobs: Jobs) -> list[Ended]:
     """Takes attempts over that the store still counts on; those that have ended."""
     if not kept:
         return []
     entries = {entry.lease: entry for entry in kept}
     found = [
-        jobs.adopt(entries[lease.id], lease, store.directory(lease.workflow))
-        for lease in store.adopt(placeholder, list(entries))
+        jobs.adopt(entries[lease.id], lease, store.leases.directory(lease.workflow))
+        for lease in store.leases.adopt(placeholder, list(entries))
     ]
     here("recover.after-adoption")
     return [one for one in found if one is not None]
@@ -158,7 +160,7 @@ def _never_began(lease: LeaseId, left: Mapping[LeaseId, Entry], roster: Roster) 
     return roster.is_current and (lease not in left or left[lease].pid == NEVER)
 
 
-def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster) -> list[str]:
+def _keep_halves(store: Store, lost: Sequence[LeaseId], left: Mapping[LeaseId, Entry], roster: Roster) -> list[str]:
     """What lost jobs may have half-written is kept under another name: make would take it for whole.
 
     A job that was not begun has written nothing; nor has one of before the machine's last start written since.
@@ -169,7 +171,7 @@ def _keep_halves(store: Working, lost: Sequence[LeaseId], left: Mapping[LeaseId,
         entry = left.get(lease)
         if _never_began(lease, left, roster):
             continue
-        found = store.lost(lease)
+        found = store.leases.lost(lease)
         if found is not None and '"outputs"' in found[0]:
             since = found[2] if entry is None else entry.started
             said += keep_later(Spec.read(found[0]), found[1], since, until)

@@ -39,7 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.placeholder.others import Others
     from headway.live.placeholder.status_lines import Words
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
@@ -52,7 +52,7 @@ WELCOME = 10.0  # seconds that a new runner waits for its first client
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, store: Working, server: str | None = None) -> None:
+    def __init__(self, home: Home, store: Store, server: str | None = None) -> None:
         self.home = home
         self.store = store
         self.mark = f"{store.id}-{home.identity:x}"
@@ -77,8 +77,10 @@ class Runner:
         """Recovers, serves, and leaves when nobody needs it. `told` is closed when clients can come."""
         self.silence = patience()
         self.beat = self.silence / BEATS
-        self.store.listen()
-        self.placeholder = self.store.enter(socket.gethostname(), os.getpid(), self.store.clock(), self.silence)
+        self.store.news.listen()
+        self.placeholder = self.store.placeholders.enter(
+            socket.gethostname(), os.getpid(), self.store.clock(), self.silence
+        )
         is_shared = self.store.is_shared
         before = self.home.remembered(self.placeholder) if is_shared else []  # others hold leases of their own
         mark, spool = self.mark, self.spool
@@ -190,7 +192,7 @@ class Runner:
         """Refuses a client that comes with a workflow which the store does not have."""
         client.is_new = False
         try:
-            self.directories[client.workflow] = self.store.directory(client.workflow)
+            self.directories[client.workflow] = self.store.leases.directory(client.workflow)
             if client.recipes:
                 self.recipes.add(client.workflow)
         except NotFoundError as error:
@@ -326,7 +328,7 @@ class Runner:
             try:
                 directory = self.directories.get(lease.workflow)
                 if directory is None:
-                    directory = self.directories[lease.workflow] = self.store.directory(lease.workflow)
+                    directory = self.directories[lease.workflow] = self.store.leases.directory(lease.workflow)
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
             except LostHomeError as error:
                 self.abandon(error)
@@ -353,7 +355,7 @@ class Runner:
                 self.exchange()
                 self.fill()
             if is_time and self.store.is_shared and not self.supply.trouble:
-                self.store.reclaim(self.placeholder, self.store.clock())
+                self.store.placeholders.reclaim(self.placeholder, self.store.clock())
             self.report()
         except HeadwayError as error:
             if self.lost:
@@ -446,7 +448,7 @@ class Runner:
         if not self.desk.closed():
             return False
         with contextlib.suppress(HeadwayError):
-            self.store.leave(self.placeholder, self.store.clock())
+            self.store.placeholders.leave(self.placeholder, self.store.clock())
         here("leave.left")
         self.spool.settled(idle=True)
         return True

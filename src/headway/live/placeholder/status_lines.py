@@ -9,7 +9,7 @@ from headway.live.placeholder.clients import Word
 from headway.model.messages import LeaseId
 
 if TYPE_CHECKING:
-    from headway.live.store import AnyStore
+    from headway.live.store import Store
 
 
 class Words:
@@ -17,7 +17,7 @@ class Words:
 
     def __init__(self, place: str | Path) -> None:
         self._place = place
-        self._store: AnyStore | None = None
+        self._store: Store | None = None
 
     def keep(self, word: Word) -> bool | None:
         """Whether a job of this store has that lease now; None: it is a job of another store."""
@@ -28,7 +28,7 @@ class Words:
         if word.store not in ("", self._store.id):
             return None
         lease = LeaseId(word.lease)
-        is_held = self._store.say(lease, word.text)
+        is_held = self._store.steering.say(lease, word.text)
         if is_held and word.ready:
-            self._store.ready(lease)
+            self._store.steering.ready(lease)
         return is_held

@@ -14,7 +14,7 @@ from headway.model.messages import Lease, LeaseId, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 
 class Nesting:
@@ -72,7 +72,7 @@ class Nesting:
             self.stop(client.workflow)
         return bool(inside)
 
-    def wound_up(self, leases: Collection[LeaseId], store: Working) -> tuple[Collection[LeaseId], list[LeaseId]]:
+    def wound_up(self, leases: Collection[LeaseId], store: Store) -> tuple[Collection[LeaseId], list[LeaseId]]:
         """The same leases without those of workflows inside that have a final job, and the leases of their jobs.
 
         As DAGMan does: what runs of such a workflow is ended, its final job runs, and then the job is over that it has
@@ -82,7 +82,7 @@ class Nesting:
         kept, within = set[LeaseId](), list[LeaseId]()
         for client in self._inside(marks) if marks else ():
             with contextlib.suppress(HeadwayError):  # the store is away: it is ended like any other
-                if client.wants_more and (found := store.remove(client.workflow)) is not None:
+                if client.wants_more and (found := store.steering.remove(client.workflow)) is not None:
                     self._jobs.call_off(marks[client.mark])
                     kept.add(marks[client.mark])
                     within += found

@@ -322,7 +322,11 @@ UPDATE jobs SET state = 2, lease = :id, attempts = :number WHERE workflow = :wor
 
 -- name: enter
 INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
-RETURNING id -- postgresql
+
+-- The placeholder that this connection has just written.
+-- name: entered
+SELECT last_insert_rowid() -- sqlite
+SELECT lastval() -- postgresql
 
 -- name: beat
 UPDATE placeholders SET beat = :now, since = :since, ended = NULL WHERE id = :placeholder
