@@ -42,7 +42,7 @@ def measured(jobs: int, seconds: float, delay: float) -> tuple[float, float]:
         for _ in far.watch(workflow, SLOTS):
             pass
         wall = time.monotonic() - begun
-        attempts = far.store.attempts(workflow)
+        attempts = far.store.progress.attempts(workflow)
         times = [(one[3], one[4]) for one in attempts]
         starts = [start for start, _ in times if isinstance(start, float)]
         ends = [end for _, end in times if isinstance(end, float)]

@@ -21,8 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.infra.postgres import server
 
 from headway.engine.ready import Room
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
@@ -43,14 +42,14 @@ def submission(jobs: int, chains: int | None) -> Submission:
 
 def measured(store: Store, jobs: int, batch: int, chained: bool) -> tuple[float, float, int]:
     """Wall and CPU seconds of running it all, and how many exchanges that took."""
-    workflow = store.add(submission(jobs, batch if chained else None), time.time())
-    placeholder = store.enter("here", 1, time.time())
-    leases = store.exchange(placeholder, [], Room(batch, batch), [workflow], time.time()).leases
+    workflow = store.submissions.add(submission(jobs, batch if chained else None), time.time())
+    placeholder = store.placeholders.enter("here", 1, time.time())
+    leases = store.leases.exchange(placeholder, [], Room(batch, batch), [workflow], time.time()).leases
     wall, cpu, exchanges = time.perf_counter(), time.process_time(), 0
     while leases:
         now = time.time()
         finished = [Finish(lease.id, 0, now, now, 1 << 20, 0.01) for lease in leases]
-        leases = store.exchange(placeholder, finished, Room(batch, batch), [workflow], now).leases
+        leases = store.leases.exchange(placeholder, finished, Room(batch, batch), [workflow], now).leases
         exchanges += 1
     return time.perf_counter() - wall, time.process_time() - cpu, exchanges
 

@@ -13,7 +13,7 @@ import pytest
 
 from headway.cli.display.chart import chart
 from headway.cli.display.gantt import draw, picture
-from headway.live.store.records import Attempt, Member, Web
+from headway.live.store.views import Attempt, Member, Web
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, LeaseId
 from headway.model.record import replace

@@ -139,7 +139,9 @@ def test_the_runner_does_not_mind_the_signal_that_somebody_opens_an_output(tmp_p
         os.kill(Site(tmp_path).runner(), signal.SIGIO)
         (tmp_path / "go").touch()
         run.wait(60)
-    ends = [(attempt.name, attempt.exit_code) for attempt in opened(tmp_path / ".headway").history(WorkflowId(1))]
+    ends = [
+        (attempt.name, attempt.exit_code) for attempt in opened(tmp_path / ".headway").history.attempts(WorkflowId(1))
+    ]
     assert ends == [("A", 0), ("B", -signal.SIGIO)]  # jobs have it as it was
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from headway.cli.commands.mqstatus import say
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store.sqlite import SqliteDatabase
 from headway.model.errors import NotFoundError, UsageError
 from headway.model.states import Kind
 from headway.model.workflow import Workflow
@@ -26,15 +26,16 @@ def crew(tmp_path: Path) -> Crew:
 
 
 def environment(crew: Crew, name: str = "a") -> dict[str, str]:
-    assert isinstance(crew.store, SqliteStore) and crew.store.path is not None
+    database = crew.store.database
+    assert isinstance(database, SqliteDatabase) and database.path is not None
     return {
-        "HEADWAY_STORE": str(crew.store.path.parent),
+        "HEADWAY_STORE": str(database.path.parent),
         "HEADWAY_LEASE": f"{crew.store.id}-1f.{crew.leases[name].id}",
     }
 
 
 def said(crew: Crew) -> list[str]:
-    return [job.status for job in crew.store.running()]
+    return [job.status for job in crew.store.watching.running()]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def said(crew: Crew) -> list[str]:
 def test_words_and_pairs_are_kept(crew: Crew, words: list[str], expected: str) -> None:
     say(words, environment(crew))
     assert said(crew) == [expected]
-    crew.store.say(crew.leases["a"].id, expected)  # the other way to the same
+    crew.store.steering.say(crew.leases["a"].id, expected)  # the other way to the same
     assert said(crew) == [expected]
 
 

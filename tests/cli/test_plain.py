@@ -104,11 +104,13 @@ def test_an_environment_that_has_a_say_is_left_to_click(monkeypatch: pytest.Monk
     assert read is not None and read.store == "elsewhere"
 
 
-def test_a_plain_run_imports_neither_click_nor_typing(tmp_path: Path) -> None:
+def test_a_plain_run_imports_neither_click_nor_typing_nor_what_only_people_ask_of_a_store(tmp_path: Path) -> None:
     (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    parts = ("steering", "watching", "places", "history", "views", "database", "consequences")
+    dear = {"click", "typing", "dataclasses", *(f"headway.live.store.{part}" for part in parts)}
     code = (
         "import os, sys; sys.argv = ['headway', 'run', 'w.sh']; end = os._exit\n"
-        "def told(code):\n    print(code, {'click', 'typing'} & set(sys.modules), flush=True)\n    end(code)\n"
+        f"def told(code):\n    print(code, {dear} & set(sys.modules), flush=True)\n    end(code)\n"
         "os._exit = told\nfrom headway.cli import main\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)

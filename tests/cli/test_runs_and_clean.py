@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from headway.live.home.folder import Home
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store import opened
 from tests.cli.test_logs import WAIT, under_way
 from tests.live.ledger import Site, is_alive, kill, until
 from tests.shell import answer, headway
@@ -180,8 +180,8 @@ def test_what_a_dead_runner_left_is_ended_before_it_is_forgotten(tmp_path: Path)
     assert numbers(tmp_path) == [1] and is_alive(pid)
     answer("clean", "--all", "--yes", cwd=tmp_path)
     assert numbers(tmp_path) == [] and not is_alive(pid)
-    store = SqliteStore(site.home / "store.db")
-    assert store.open_leases() == []
+    store = opened(site.home / "store.db")
+    assert store.leases.open_leases() == []
 
 
 def test_a_run_that_is_just_starting_is_not_disturbed(folder: Path) -> None:

@@ -103,13 +103,13 @@ def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path
     assert len(mqstat.splitlines()) == 1 + 2 and all(name in mqstat for name in begun)
     attempts = answer("history", "long/*", cwd=folder)["attempts"]
     assert {one["job"] for one in attempts} == begun and {one["outcome"] for one in attempts} == {"running"}
-    taken = next(job for job in store.running() if job.name not in begun)
+    taken = next(job for job in store.watching.running() if job.name not in begun)
     said = answer("explain", taken.name, cwd=folder)
     assert said["because"] == ["It is next, and waits for a slot: the runner has it at hand."]
     assert said["state"] == states(answer("status", "long", cwd=folder))[taken.name] == "eligible"
     os.kill(runner_of(folder / ".headway"), signal.SIGSTOP)
     try:  # a runner that does not answer: what the store says
-        assert len(answer("status", cwd=folder)["running"]) == len(store.running()) > 2
+        assert len(answer("status", cwd=folder)["running"]) == len(store.watching.running()) > 2
     finally:
         os.kill(runner_of(folder / ".headway"), signal.SIGCONT)
     (folder / "go").touch()
@@ -148,7 +148,7 @@ def with_jobs_ahead(folder: Path) -> tuple[Path, subprocess.Popen[str]]:
         place.mkdir()
         process = started(script(place, "\n".join([*short, "mqsub -deps short -l long", *long])))
         until(partial(two_began, place))
-        if len(opened(place / ".headway").running()) > 2:
+        if len(opened(place / ".headway").watching.running()) > 2:
             return place, process
         (place / "go").touch()
         process.communicate()

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from headway.engine.intake import Outside
 from headway.engine.ready import Room
 from headway.formats.flat import parse
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat, flatten
@@ -107,13 +106,13 @@ class Crew:
     leases: dict[str, Lease] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.placeholder = self.store.enter(self.host, 1, next(_clock))
+        self.placeholder = self.store.placeholders.enter(self.host, 1, next(_clock))
 
     @classmethod
     def on(cls, place: str, submission: Submission) -> Crew:
         """At an empty store with one workflow in it."""
         store = opened(place)
-        return cls(store, store.add(submission, next(_clock)))
+        return cls(store, store.submissions.add(submission, next(_clock)))
 
     def take(self, want: int = 1, slots: int = 100, ahead: int = 0) -> list[str]:
         """The names of the jobs that it gets."""
@@ -121,7 +120,9 @@ class Crew:
 
     def swap(self, finished: Sequence[Finish], want: int, slots: int = 100, ahead: int = 0) -> list[str]:
         room = Room(want, slots, ahead)
-        leases = self.store.exchange(self.placeholder, finished, room, [self.workflow], float(next(_clock))).leases
+        leases = self.store.leases.exchange(
+            self.placeholder, finished, room, [self.workflow], float(next(_clock))
+        ).leases
         self.leases |= {lease.name: lease for lease in leases}
         return [lease.name for lease in leases]
 
@@ -142,13 +143,13 @@ class Crew:
     def lost(self, now: float) -> list[tuple[WorkflowId, JobId]]:
         """The jobs of others that it takes for lost, once it has been in touch for long enough."""
         for at in range(121, 0, -10):
-            self.store.beat(self.placeholder, now - at)
-        return self.store.reclaim(self.placeholder, now)
+            self.store.placeholders.beat(self.placeholder, now - at)
+        return self.store.placeholders.reclaim(self.placeholder, now)
 
     def over(self) -> tuple[tuple[WorkflowId, ...], tuple[WorkflowId, ...]]:
         """Whether its workflow is over, or stuck, as it is told; it takes nothing."""
         room = Room(1, 1, named={}, is_whole=True)
-        answer = self.store.exchange(
+        answer = self.store.leases.exchange(
             self.placeholder, [], room, [self.workflow], float(next(_clock)), idle=[self.workflow]
         )
         assert not answer.leases
@@ -159,18 +160,20 @@ class Crew:
 
     def steer(self, verb: str, *names: str, only: bool = False) -> str:
         """Steers jobs by name; the names of those that this changed, as one word."""
-        places = {job.name: job.job for job in self.store.jobs(self.workflow)}
+        places = {job.name: job.job for job in self.store.progress.jobs(self.workflow)}
         ranges = [(places[name], places[name]) for name in names]
-        changed, _ = self.store.steer(verb, self.workflow, ranges, only)
-        assert self.store.miscounted(self.workflow) == []
+        changed, _ = self.store.steering.steer(verb, self.workflow, ranges, only)
+        assert self.store.steering.miscounted(self.workflow) == []
         return " ".join(changed)
 
 
 def states(store: Store, workflow: WorkflowId) -> str:
     """w waiting, e eligible, r running, d done, f failed, l later, x disabled: as in "a:d b:e"."""
     letter = {State.DISABLED: "x"}
-    return " ".join(f"{job.name}:{letter.get(job.state, job.state.name[0].lower())}" for job in store.jobs(workflow))
+    return " ".join(
+        f"{job.name}:{letter.get(job.state, job.state.name[0].lower())}" for job in store.progress.jobs(workflow)
+    )
 
 
 def all_done(store: Store, workflow: WorkflowId) -> bool:
-    return set(store.counts(workflow)) == {State.DONE}
+    return set(store.progress.counts(workflow)) == {State.DONE}

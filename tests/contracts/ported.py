@@ -9,19 +9,19 @@ from headway.engine.ready import Room
 from headway.live.doors.codec import decode, encode
 from headway.live.doors.messages import Question, Reply
 from headway.live.doors.store_end import StoreEnd
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
+from headway.live.store.leases import Leases
 from headway.model.messages import Answer, Finish, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 
 class Ported:
-    """Everything else is asked of the store itself."""
+    """Everything but exchanges is asked of the store itself."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._leases, self._end = store.leases, _End(store)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        return getattr(self._leases, name)
 
     def exchange(
         self,
@@ -33,8 +33,8 @@ class Ported:
         idle: Sequence[WorkflowId] = (),
         holds: Sequence[LeaseId] | None = None,
     ) -> Answer:
-        end = _End(self._store, now)
-        end.placeholder = placeholder
+        end = self._end
+        end.placeholder, end.time = placeholder, now
         told = None if holds is None else sorted(holds)
         asked = decode(encode(Question(list(finished), room, list(workflows), now, list(idle), told, number=7)))
         assert isinstance(asked, Question)
@@ -46,14 +46,16 @@ class Ported:
 class _End(StoreEnd):
     """By the clock of the test."""
 
-    def __init__(self, store: Store, now: Seconds) -> None:
-        super().__init__(store, lambda: store)
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
         self._is_shared = False  # ends are told by the same clock
-        self._now = now
+        self.time: Seconds = 0.0
 
     def now(self) -> Seconds:
-        return self._now
+        return self.time
 
 
 def ported(place: str) -> Store:
-    return cast(Store, Ported(opened(place)))
+    store = opened(place)
+    store.leases = cast(Leases, Ported(store))
+    return store

@@ -72,15 +72,15 @@ class SteeringContract:
     def test_a_workflow_with_only_disabled_jobs_left_is_over(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", "ab"))
         crew.steer("disable", "b", "c")
-        assert crew.store.is_under_way(crew.workflow)
+        assert crew.store.progress.is_under_way(crew.workflow)
         crew.run("a")
-        assert not crew.store.is_under_way(crew.workflow)
+        assert not crew.store.progress.is_under_way(crew.workflow)
 
     def test_failed_jobs_that_are_disabled_are_not_retried(self, place: str) -> None:
         crew = Crew.on(place, flow("a"))
         crew.run("a", exit_code=1)
         crew.steer("disable", "a")
-        crew.store.retry_failed(crew.workflow)
+        crew.store.submissions.retry_failed(crew.workflow)
         assert crew.states() == "a:x"
 
     # --- stop ------------------------------------------------------------------------------------------------------
@@ -89,12 +89,12 @@ class SteeringContract:
         crew = Crew.on(place, flow("ab"))
         crew.take()
         assert crew.steer("stop", "a", "b") == "a b"
-        assert crew.store.told(crew.placeholder) == [(crew.leases["a"].id, "its user has stopped it")]
+        assert crew.store.leases.stop_requests(crew.placeholder) == [(crew.leases["a"].id, "its user has stopped it")]
         crew.end("a", exit_code=None)
-        assert crew.states() == "a:x b:x" and crew.store.told(crew.placeholder) == []
+        assert crew.states() == "a:x b:x" and crew.store.leases.stop_requests(crew.placeholder) == []
         crew.steer("enable", "a")
         crew.run("a")
-        assert crew.store.told(crew.placeholder) == []
+        assert crew.store.leases.stop_requests(crew.placeholder) == []
 
     def test_what_has_ended_well_before_it_could_be_stopped_is_done(self, place: str) -> None:
         crew = Crew.on(place, flow("ab", "ab"))
@@ -108,10 +108,10 @@ class SteeringContract:
         assert crew.take(2) == ["n/0", "n/1"] and crew.states() == "n:r b:w"
         crew.end("n/0")
         assert crew.steer("stop", "n") == "n"
-        assert [lease for lease, _ in crew.store.told(crew.placeholder)] == [crew.leases["n/1"].id]
+        assert [lease for lease, _ in crew.store.leases.stop_requests(crew.placeholder)] == [crew.leases["n/1"].id]
         assert crew.take(3) == [] and crew.states() == "n:r b:w"
         crew.end("n/1", exit_code=None)
-        assert crew.states() == "n:x b:w" and not crew.store.is_under_way(crew.workflow)
+        assert crew.states() == "n:x b:w" and not crew.store.progress.is_under_way(crew.workflow)
         crew.steer("enable", "n")
         assert crew.take(3) == ["n/0", "n/1", "n/2"]
         crew.end("n/0", "n/1", "n/2")
@@ -140,9 +140,9 @@ class SteeringContract:
         crew = Crew.on(place, submission(processes("b")))
         crew.take(1)
         assert crew.steer("disable", "n", "b") == "n b"
-        assert crew.take(3) == [] and crew.states() == "n:r b:w" and crew.store.is_under_way(crew.workflow)
+        assert crew.take(3) == [] and crew.states() == "n:r b:w" and crew.store.progress.is_under_way(crew.workflow)
         crew.end("n/0")
-        assert crew.states() == "n:x b:w" and not crew.store.is_under_way(crew.workflow)
+        assert crew.states() == "n:x b:w" and not crew.store.progress.is_under_way(crew.workflow)
         assert crew.steer("enable", "n") == "n" and crew.take(3) == ["n/1", "n/2"]
         crew.end("n/1", "n/2")
         assert crew.states() == "n:d b:x"
@@ -273,7 +273,7 @@ class SteeringContract:
         crew.run("a")
         crew.run("b", exit_code=1)
         crew.steer("redo", "a", only=True)
-        crew.store.retry_failed(crew.workflow)
+        crew.store.submissions.retry_failed(crew.workflow)
         assert crew.states() == "a:e b:w"
         crew.run("a", "b")
 
@@ -338,9 +338,12 @@ class SteeringContract:
         crew.end("B")
         crew.end(f"{name}#2", exit_code=1)
         crew.run("C")
-        assert crew.store.doubts(crew.workflow) == [("B", f"{name}#2")]
+        assert crew.store.watching.premature_starts(crew.workflow) == [("B", f"{name}#2")]
         assert crew.steer("redo", f"{name}#2") == f"{name}#2 B C"
-        assert crew.store.doubts(crew.workflow) == [] and crew.states() == f"{name}:d {name}#2:e B:e C:w"
+        assert (
+            crew.store.watching.premature_starts(crew.workflow) == []
+            and crew.states() == f"{name}:d {name}#2:e B:e C:w"
+        )
 
     def test_a_doubt_is_over_when_the_failed_job_is_done_after_all(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))
@@ -348,18 +351,18 @@ class SteeringContract:
         crew.take(2)
         crew.end("B")
         crew.end("A#2", exit_code=1)
-        assert crew.store.doubts(crew.workflow) == [("B", "A#2")]
+        assert crew.store.watching.premature_starts(crew.workflow) == [("B", "A#2")]
         crew.steer("done", "A#2")
-        assert crew.store.doubts(crew.workflow) == []
+        assert crew.store.watching.premature_starts(crew.workflow) == []
 
     def test_who_is_called_done_is_not_in_doubt(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))
         crew.run("A")
         assert crew.take() == ["A#2"]
         crew.end("A#2", exit_code=1)
-        assert crew.store.doubts(crew.workflow) == [("B", "A#2")]
+        assert crew.store.watching.premature_starts(crew.workflow) == [("B", "A#2")]
         crew.steer("done", "B")
-        assert crew.store.doubts(crew.workflow) == []
+        assert crew.store.watching.premature_starts(crew.workflow) == []
 
     # --- what jobs say ---------------------------------------------------------------------------------------------
 
@@ -367,10 +370,10 @@ class SteeringContract:
         crew = Crew.on(place, flow("a"))
         crew.take()
         lease = crew.leases["a"].id
-        assert crew.store.say(lease, "half") and crew.store.say(lease, "h\udcf6lf \0 done")
-        assert [job.status for job in crew.store.running()] == ["h\udcf6lf \0 done"]
+        assert crew.store.steering.say(lease, "half") and crew.store.steering.say(lease, "h\udcf6lf \0 done")
+        assert [job.status for job in crew.store.watching.running()] == ["h\udcf6lf \0 done"]
         crew.end("a")
-        assert not crew.store.say(lease, "all") and not crew.store.say(LeaseId(77), "")
+        assert not crew.store.steering.say(lease, "all") and not crew.store.steering.say(LeaseId(77), "")
 
     def test_a_provisioner_that_says_it_is_ready_lets_the_rest_go_on_once(self, place: str) -> None:
         workflow = Workflow()
@@ -378,12 +381,12 @@ class SteeringContract:
         crew = Crew.on(place, submission(workflow, (Kind.PROVISIONER, "p")))
         assert crew.take(3) == ["p"]
         lease = crew.leases["p"].id
-        assert crew.store.ready(lease) and not crew.store.ready(lease)
-        assert crew.states() == "a:e b:w p:r" and crew.store.miscounted(crew.workflow) == []
+        assert crew.store.steering.ready(lease) and not crew.store.steering.ready(lease)
+        assert crew.states() == "a:e b:w p:r" and crew.store.steering.miscounted(crew.workflow) == []
         crew.end("p")
-        assert crew.states() == "a:e b:w p:d" and crew.store.miscounted(crew.workflow) == []
+        assert crew.states() == "a:e b:w p:d" and crew.store.steering.miscounted(crew.workflow) == []
         crew.run("a")
-        assert not crew.store.ready(lease) and not crew.store.ready(crew.leases["a"].id)
+        assert not crew.store.steering.ready(lease) and not crew.store.steering.ready(crew.leases["a"].id)
         assert crew.steer("redo", "p") == "a b p" and crew.states() == "a:w b:w p:e"
         crew.run("p", "a", "b")
 
@@ -393,75 +396,80 @@ class SteeringContract:
         crew = Crew.on(place, submission(workflow, (Kind.PROVISIONER, "p")))
         crew.run("p")
         crew.run("a", exit_code=1)
-        crew.store.retry_failed(crew.workflow)
-        crew.store.resume(crew.workflow)
+        crew.store.submissions.retry_failed(crew.workflow)
+        crew.store.submissions.resume(crew.workflow)
         assert crew.states() == "a:e b:w p:e"
         assert sorted(crew.take(3)) == ["a", "p"]
         crew.end("p")
-        assert crew.states() == "a:r b:w p:d" and crew.store.miscounted(crew.workflow) == []
+        assert crew.states() == "a:r b:w p:d" and crew.store.steering.miscounted(crew.workflow) == []
 
     def test_only_what_is_there_can_be_steered(self, place: str) -> None:
         store = opened(place)
-        number = store.add(flow("a"), 1.0)
+        number = store.submissions.add(flow("a"), 1.0)
         with pytest.raises(HeadwayError, match="no verb"):
-            store.steer("paint", number, [(0, 0)])
-        assert store.steer("disable", number, [(5, 9)]) == ([], [])
+            store.steering.steer("paint", number, [(0, 0)])
+        assert store.steering.steer("disable", number, [(5, 9)]) == ([], [])
 
     # --- watching --------------------------------------------------------------------------------------------------
 
     def test_workflows_are_listed_with_their_counts_the_latest_first(self, place: str) -> None:
         crew = Crew.on(place, flow("abMc", "aM", "Mc"))
-        other = crew.store.add(flow("d", source="/other.dag"), 7.0)
+        other = crew.store.submissions.add(flow("d", source="/other.dag"), 7.0)
         crew.steer("disable", "c")
-        assert [(one.id, one.name, one.source) for one in crew.store.workflows()] == [
+        assert [(one.id, one.name, one.source) for one in crew.store.watching.workflows()] == [
             (other, "flow", "/other.dag"),
             (crew.workflow, "flow", "/flow.dag"),
         ]
         counts = {crew.workflow: {State.ELIGIBLE: 2, State.DISABLED: 1}, other: {State.ELIGIBLE: 1}}
-        assert {one: seen.counts for one, seen in crew.store.seen_counts().items()} == counts
-        assert {one: seen.counts for one, seen in crew.store.seen_counts(other).items()} == {other: counts[other]}
+        assert {one: seen.counts for one, seen in crew.store.watching.seen_counts().items()} == counts
+        assert {one: seen.counts for one, seen in crew.store.watching.seen_counts(other).items()} == {
+            other: counts[other]
+        }
 
     def test_groups_are_found_by_path_and_jobs_by_name(self, place: str) -> None:
         crew = Crew.on(place, groups(DEEP))
         store, number = crew.store, crew.workflow
-        assert [span.path for span in store.groups(number)] == ["X", "X/Y", "X/Y/A"]
-        span = store.group(number, "X/Y/A")
-        assert span is not None and [job.name for job in store.seen(number, span.first, span.last)] == [
+        assert [span.path for span in store.places.groups(number)] == ["X", "X/Y", "X/Y/A"]
+        span = store.places.group(number, "X/Y/A")
+        assert span is not None and [job.name for job in store.places.seen(number, span.first, span.last)] == [
             "X/Y/A",
             "X/Y/A#2",
         ]
-        single = store.group(number, "B")
-        assert single is not None and single.first == single.last == store.place(number, "B")
-        assert store.group(number, "Z") is None and store.place(number, "X") is None
+        single = store.places.group(number, "B")
+        assert single is not None and single.first == single.last == store.places.place(number, "B")
+        assert store.places.group(number, "Z") is None and store.places.place(number, "X") is None
 
     def test_what_a_group_waits_for_is_told_done_or_not(self, place: str) -> None:
         crew = Crew.on(place, flow("abMNcd", "aM", "bM", "MN", "Nc", "cd", "ad"))
         crew.run("a")
         store, number = crew.store, crew.workflow
-        assert store.awaited_by(number, 4, 5) == ["a", "b"] and store.awaited_by(number, 5, 5) == ["a", "c"]
-        assert store.awaited_by(number, 0, 0) == []
+        assert store.places.awaited_by(number, 4, 5) == ["a", "b"] and store.places.awaited_by(number, 5, 5) == [
+            "a",
+            "c",
+        ]
+        assert store.places.awaited_by(number, 0, 0) == []
 
     def test_what_runs_is_told_with_its_command_and_host(self, place: str) -> None:
         crew = Crew.on(place, submission(processes("b")))
         crew.take(2)
-        found = crew.store.running(crew.workflow)
+        found = crew.store.watching.running(crew.workflow)
         assert [(job.name, job.command, job.host, job.attempt, job.status) for job in found] == [
             ("n/0", "true", "here", 1, ""),
             ("n/1", "true", "here", 1, ""),
         ]
-        assert crew.store.running(WorkflowId(99)) == [] and crew.store.running() == found
+        assert crew.store.watching.running(WorkflowId(99)) == [] and crew.store.watching.running() == found
 
     def test_placeholders_that_gave_a_sign_of_life_are_present(self, place: str) -> None:
         crew = Crew.on(place, flow("a"))
-        crew.store.beat(crew.placeholder, 5000.0)
-        assert crew.store.present(5030.0) == 1 and crew.store.present(5100.0) == 0
-        crew.store.leave(crew.placeholder, 5030.0)
-        assert crew.store.present(5030.0) == 0
+        crew.store.placeholders.beat(crew.placeholder, 5000.0)
+        assert crew.store.watching.present(5030.0) == 1 and crew.store.watching.present(5100.0) == 0
+        crew.store.placeholders.leave(crew.placeholder, 5030.0)
+        assert crew.store.watching.present(5030.0) == 0
 
     def why(self, crew: Crew, name: str, is_served: bool = True) -> list[str]:
-        place = crew.store.place(crew.workflow, name)
+        place = crew.store.places.place(crew.workflow, name)
         assert place is not None
-        return because(crew.store.facts(crew.workflow, place, is_served), 1e6)
+        return because(crew.store.watching.facts(crew.workflow, place, is_served), 1e6)
 
     def test_it_is_explained_what_a_job_waits_for(self, place: str) -> None:
         crew = Crew.on(place, flow("abcMdef", "ac", "cM", "bM", "Md", "ad", "de"))
@@ -512,9 +520,9 @@ class SteeringContract:
         workflow.job("a", "true").jobs = [Job("true", rules=Rules(retries=3, back_off=1e6))]
         crew = Crew.on(place, submission(workflow))
         crew.run("a", exit_code=1)
-        assert crew.store.is_under_way(crew.workflow)
+        assert crew.store.progress.is_under_way(crew.workflow)
         crew.steer("disable", "a")
-        assert not crew.store.is_under_way(crew.workflow)
+        assert not crew.store.progress.is_under_way(crew.workflow)
         crew.steer("enable", "a")
         assert crew.states() == "a:l" and crew.take() == []  # it still waits for its time
 
@@ -525,7 +533,7 @@ class SteeringContract:
         crew.take()
         crew.steer("disable", "a")
         crew.end("a", exit_code=1)
-        assert crew.states() == "a:x" and not crew.store.is_under_way(crew.workflow)
+        assert crew.states() == "a:x" and not crew.store.progress.is_under_way(crew.workflow)
 
     def test_it_is_explained_that_a_job_is_in_doubt(self, place: str) -> None:
         crew = Crew.on(place, groups(EARLY))

@@ -28,27 +28,27 @@ class StoreContract(PastContract):
     def test_a_workflow_is_taken_in_with_its_eligible_jobs(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", "ac", "bc"))
         assert crew.states() == "a:e b:e c:w"
-        assert crew.store.directory(crew.workflow) == "/somewhere"
+        assert crew.store.leases.directory(crew.workflow) == "/somewhere"
 
     def test_the_latest_workflow_of_a_file_is_found(self, place: str) -> None:
         store = opened(place)
-        assert store.latest("/flow.dag") is None
-        store.add(flow("a"), 1.0)
+        assert store.submissions.latest("/flow.dag") is None
+        store.submissions.add(flow("a"), 1.0)
         new = flow("ab")
-        number = store.add(new, 2.0)
-        store.add(flow("abc", source="/other.dag"), 3.0)
-        assert store.latest("/flow.dag") == (number, new.digest)
+        number = store.submissions.add(new, 2.0)
+        store.submissions.add(flow("abc", source="/other.dag"), 3.0)
+        assert store.submissions.latest("/flow.dag") == (number, new.digest)
 
     def test_a_workflow_that_is_not_there_is_said_so(self, place: str) -> None:
         store = opened(place)
         with pytest.raises(NotFoundError):
-            store.directory(WorkflowId(9))
-        assert store.counts(WorkflowId(9)) == {} and store.jobs(WorkflowId(9)) == []
+            store.leases.directory(WorkflowId(9))
+        assert store.progress.counts(WorkflowId(9)) == {} and store.progress.jobs(WorkflowId(9)) == []
 
     def test_names_need_not_be_unicode(self, place: str) -> None:
         odd = "/h\udcf6me/\x01\0né.dag"
         crew = Crew.on(place, flow("a", source=odd))
-        latest = crew.store.latest(odd)
+        latest = crew.store.submissions.latest(odd)
         assert latest is not None and latest[0] == crew.workflow
 
     def test_commands_need_not_be_unicode(self, place: str) -> None:
@@ -56,11 +56,11 @@ class StoreContract(PastContract):
         crew = Crew.on(place, groups(f"mqsub -l A\udce9 -c '{odd}'\n"))
         assert crew.take(1) == ["A\udce9"]
         assert [Spec.read(lease.spec).command for lease in crew.leases.values()] == [odd]
-        assert [job.command for job in crew.store.running()] == [odd]
+        assert [job.command for job in crew.store.watching.running()] == [odd]
 
     def test_counts_leave_milestones_out(self, place: str) -> None:
         crew = Crew.on(place, flow("abMc", "aM", "bM", "Mc"))
-        assert crew.store.counts(crew.workflow) == {State.ELIGIBLE: 2, State.WAITING: 1}
+        assert crew.store.progress.counts(crew.workflow) == {State.ELIGIBLE: 2, State.WAITING: 1}
 
     def test_every_store_has_a_mark_of_its_own(self, place: str) -> None:
         assert len(opened(place).id) == 16
@@ -106,14 +106,14 @@ class StoreContract(PastContract):
 
     def test_what_is_taken_ahead_is_counted_over_all_workflows(self, place: str) -> None:
         crew = Crew.on(place, flow("abc"))
-        other = crew.store.add(flow("def"), 1.0)
-        got = crew.store.exchange(crew.placeholder, [], Room(2, 2, 2), [crew.workflow, other], 2.0).leases
+        other = crew.store.submissions.add(flow("def"), 1.0)
+        got = crew.store.leases.exchange(crew.placeholder, [], Room(2, 2, 2), [crew.workflow, other], 2.0).leases
         assert [lease.name for lease in got] == ["a", "b", "c", "d"]
 
     def test_only_the_workflows_asked_for_are_served(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
-        other = crew.store.add(flow("cd"), 1.0)
-        got = crew.store.exchange(crew.placeholder, [], Room(4, 4), [other], 2.0).leases
+        other = crew.store.submissions.add(flow("cd"), 1.0)
+        got = crew.store.leases.exchange(crew.placeholder, [], Room(4, 4), [other], 2.0).leases
         assert [lease.name for lease in got] == ["c", "d"] and crew.states() == "a:e b:e"
 
     # --- progress --------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class StoreContract(PastContract):
         assert crew.states() == "a:d b:r c:d d:w"
         crew.end("b")
         crew.run("d")
-        assert crew.store.counts(crew.workflow) == {State.DONE: 4}
+        assert crew.store.progress.counts(crew.workflow) == {State.DONE: 4}
 
     def test_two_parents_that_end_in_one_exchange_are_both_counted(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", "ac", "bc"))
@@ -153,8 +153,8 @@ class StoreContract(PastContract):
         assert crew.states() == "a:e"
         crew.run("a", exit_code=7)
         assert crew.states() == "a:f"
-        assert crew.store.failures(crew.workflow) == [("a", 0, 2, 7, "so")]
-        history = crew.store.attempts(crew.workflow)
+        assert crew.store.progress.failures(crew.workflow) == [("a", 0, 2, 7, "so")]
+        history = crew.store.progress.attempts(crew.workflow)
         assert [(name, number, host, code) for name, number, host, _, _, code, *_ in history] == [
             ("a", 1, "here", -9),
             ("a", 2, "here", 7),
@@ -164,7 +164,7 @@ class StoreContract(PastContract):
         crew = Crew.on(place, flow("a"))
         crew.take()
         crew.swap([Finish(crew.leases["a"].id, 0, 1.25, 2.5, 3 << 32, 0.125)], 0)
-        assert crew.store.attempts(crew.workflow) == [("a", 1, "here", 1.25, 2.5, 0, 3 << 32, 0.125, None)]
+        assert crew.store.progress.attempts(crew.workflow) == [("a", 1, "here", 1.25, 2.5, 0, 3 << 32, 0.125, None)]
 
     def test_a_job_that_is_tried_again_stands_behind_its_equals(self, place: str) -> None:
         crew = Crew.on(place, flow("ab", retries=1))
@@ -184,16 +184,16 @@ class StoreContract(PastContract):
         crew.run("a", exit_code=1)
         crew.run("b")
         crew.run("a", exit_code=1)
-        assert crew.store.retry_failed(crew.workflow) == 1 and crew.states() == "a:e b:d c:w"
+        assert crew.store.submissions.retry_failed(crew.workflow) == 1 and crew.states() == "a:e b:d c:w"
         crew.run("a", exit_code=1)
         crew.run("a", "c")
-        assert crew.store.retry_failed(crew.workflow) == 0 and crew.states() == "a:d b:d c:d"
+        assert crew.store.submissions.retry_failed(crew.workflow) == 0 and crew.states() == "a:d b:d c:d"
 
     def test_a_weak_arc_needs_the_end_only_and_counts_once(self, place: str) -> None:
         crew = Crew.on(place, flow("abc", "ac~", "bc"))
         crew.run("a", exit_code=1)
         assert crew.states() == "a:f b:e c:w"
-        crew.store.retry_failed(crew.workflow)
+        crew.store.submissions.retry_failed(crew.workflow)
         assert crew.take(2) == ["b", "a"]  # what is tried again comes after what has waited for longer
         crew.end("a")
         assert crew.states() == "a:d b:r c:w"
@@ -208,7 +208,7 @@ class StoreContract(PastContract):
         told = crew.finish("a")
         crew.swap([told, told], 0)
         crew.swap([told], 0)
-        assert crew.states() == "a:d b:r c:w" and crew.store.events() == []
+        assert crew.states() == "a:d b:r c:w" and crew.store.history.events() == []
 
     def test_the_result_of_a_stale_lease_is_refused_and_noted(self, place: str) -> None:
         crew = Crew.on(place, flow("ab", "ab"))
@@ -218,7 +218,7 @@ class StoreContract(PastContract):
         crew.take()
         crew.swap([stale], 0)
         assert crew.states() == "a:r b:w"
-        (event,) = crew.store.events()
+        (event,) = crew.store.history.events()
         assert (event.kind, event.workflow, event.job) == ("refused", crew.workflow, 0)
         crew.end("a")
         assert crew.states() == "a:d b:e"
@@ -226,7 +226,7 @@ class StoreContract(PastContract):
     def test_a_lease_that_was_never_given_is_refused_and_noted(self, place: str) -> None:
         crew = Crew.on(place, flow("a"))
         crew.swap([Finish(LeaseId(77), 0)], 0)
-        (event,) = crew.store.events()
+        (event,) = crew.store.history.events()
         assert event.job is None and "77" in event.text
 
     def test_refused_results_do_not_harm_those_beside_them(self, place: str) -> None:
@@ -253,7 +253,7 @@ class StoreContract(PastContract):
         one.end("a")
         two.end("b")
         two.run("c")
-        assert [attempt[:3] for attempt in one.store.attempts(one.workflow)] == [
+        assert [attempt[:3] for attempt in one.store.progress.attempts(one.workflow)] == [
             ("a", 1, "here"),
             ("b", 1, "there"),
             ("c", 1, "there"),
@@ -265,17 +265,17 @@ class StoreContract(PastContract):
         one.take(2)
         two.take()
         one.end("a")
-        assert one.store.open_leases("here") == [one.leases["b"].id]
-        assert one.store.open_leases("there") == [two.leases["c"].id]
-        assert one.store.open_leases("nowhere") == []
+        assert one.store.leases.open_leases("here") == [one.leases["b"].id]
+        assert one.store.leases.open_leases("there") == [two.leases["c"].id]
+        assert one.store.leases.open_leases("nowhere") == []
 
     def test_who_leaves_gives_back_what_it_holds(self, place: str) -> None:
         one = Crew.on(place, flow("ab"))
         two = Crew(one.store, one.workflow)
         one.take()
-        one.store.leave(one.placeholder, 5000.0)
-        assert one.store.open_leases("here") == [] and two.take(2) == ["a", "b"]
-        assert one.store.events() == []
+        one.store.placeholders.leave(one.placeholder, 5000.0)
+        assert one.store.leases.open_leases("here") == [] and two.take(2) == ["a", "b"]
+        assert one.store.history.events() == []
 
     def test_attempts_that_go_on_are_given_to_another_placeholder(self, place: str) -> None:
         one = Crew.on(place, flow("abc", cores={"a": 2}))
@@ -283,10 +283,12 @@ class StoreContract(PastContract):
         one.take(4)
         one.end("b")
         store, kept = one.store, one.leases["a"]
-        assert store.adopt(two.placeholder, [one.leases["b"].id, kept.id, LeaseId(999)]) == [kept]
-        assert store.held(two.placeholder) == [kept.id] and store.held(one.placeholder) == [one.leases["c"].id]
+        assert store.leases.adopt(two.placeholder, [one.leases["b"].id, kept.id, LeaseId(999)]) == [kept]
+        assert store.leases.held(two.placeholder) == [kept.id] and store.leases.held(one.placeholder) == [
+            one.leases["c"].id
+        ]
         three = Crew(store, one.workflow)
-        store.beat(two.placeholder, 1e9)
+        store.placeholders.beat(two.placeholder, 1e9)
         assert three.lost(1e9) == [(one.workflow, 2)]
         one.end("a")
         assert one.states() == "a:d b:d c:e"
@@ -297,28 +299,28 @@ class StoreContract(PastContract):
         silent.take()
         alive.take()
         store = silent.store
-        store.beat(silent.placeholder, 1_000_000.0)
+        store.placeholders.beat(silent.placeholder, 1_000_000.0)
         for at in range(0, 120, 10):
-            store.beat(alive.placeholder, 1_000_000.0 + at)
-        assert store.reclaim(alive.placeholder, 1_000_119.0) == []
-        assert store.reclaim(alive.placeholder, 1_000_121.0) == [(silent.workflow, 0)]
+            store.placeholders.beat(alive.placeholder, 1_000_000.0 + at)
+        assert store.placeholders.reclaim(alive.placeholder, 1_000_119.0) == []
+        assert store.placeholders.reclaim(alive.placeholder, 1_000_121.0) == [(silent.workflow, 0)]
         assert silent.states() == "a:e b:r c:w"
-        (event,) = store.events()
+        (event,) = store.history.events()
         assert (event.kind, event.job, event.time) == ("reclaimed", 0, 1_000_121.0)
         assert alive.take() == ["a"] and alive.leases["a"].attempt == 2
         silent.end("a")
         assert alive.states() == "a:r b:r c:w"
-        assert [later.kind for later in store.events(event.id)] == ["refused"]
+        assert [later.kind for later in store.history.events(event.id)] == ["refused"]
         alive.end("a")
         assert alive.states() == "a:d b:r c:e"
-        assert store.attempts(alive.workflow)[0][8] == "lost: its placeholder on here was silent"
+        assert store.progress.attempts(alive.workflow)[0][8] == "lost: its placeholder on here was silent"
 
     def test_a_placeholder_thought_lost_may_come_back(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
         crew.take()
         other = Crew(crew.store, crew.workflow)
         assert other.lost(1e9) == [(crew.workflow, 0)] and other.lost(1e9) == []
-        crew.store.beat(crew.placeholder, 2e9)
+        crew.store.placeholders.beat(crew.placeholder, 2e9)
         assert crew.take() == ["a"] and other.lost(2e9 + 100) == []
         assert other.lost(3e9) == [(crew.workflow, 0)]
 
@@ -327,20 +329,29 @@ class StoreContract(PastContract):
         two = Crew(one.store, one.workflow)
         one.take()
         for crew in (one, two):
-            one.store.beat(crew.placeholder, 1e6)
-        one.store.beat(two.placeholder, 1e6 + 140)  # the server was away for 140 seconds, and two is the first back
-        assert one.store.reclaim(two.placeholder, 1e6 + 140) == []
-        one.store.beat(two.placeholder, 1e6 + 160)
-        assert one.store.reclaim(two.placeholder, 1e6 + 160) == []
-        one.store.beat(two.placeholder, 1e6 + 175)
-        assert one.store.reclaim(two.placeholder, 1e6 + 175) == [(one.workflow, 0)]  # by now one would have spoken
+            one.store.placeholders.beat(crew.placeholder, 1e6)
+        one.store.placeholders.beat(
+            two.placeholder, 1e6 + 140
+        )  # the server was away for 140 seconds, and two is the first back
+        assert one.store.placeholders.reclaim(two.placeholder, 1e6 + 140) == []
+        one.store.placeholders.beat(two.placeholder, 1e6 + 160)
+        assert one.store.placeholders.reclaim(two.placeholder, 1e6 + 160) == []
+        one.store.placeholders.beat(two.placeholder, 1e6 + 175)
+        assert one.store.placeholders.reclaim(two.placeholder, 1e6 + 175) == [
+            (one.workflow, 0)
+        ]  # by now one would have spoken
 
     def test_who_promises_to_speak_more_often_is_lost_sooner(self, place: str) -> None:
         store = opened(place)
-        workflow = store.add(flow("a"), 1.0)
-        quick, other = store.enter("there", 1, 1000.0, patience=2.0), store.enter("here", 2, 1000.0)
-        store.exchange(quick, [], Room(1, 1), [workflow], 1000.0)
-        assert store.reclaim(other, 1001.9) == [] and store.reclaim(other, 1002.1) == [(workflow, 0)]
+        workflow = store.submissions.add(flow("a"), 1.0)
+        quick, other = (
+            store.placeholders.enter("there", 1, 1000.0, patience=2.0),
+            store.placeholders.enter("here", 2, 1000.0),
+        )
+        store.leases.exchange(quick, [], Room(1, 1), [workflow], 1000.0)
+        assert store.placeholders.reclaim(other, 1001.9) == [] and store.placeholders.reclaim(other, 1002.1) == [
+            (workflow, 0)
+        ]
 
     # --- ends that come late ---------------------------------------------------------------------------------------
 
@@ -351,7 +362,7 @@ class StoreContract(PastContract):
         assert crew.states() == "a:e b:w"
         crew.end("a")
         assert crew.states() == "a:d b:e"
-        (attempt,) = crew.store.attempts(crew.workflow)
+        (attempt,) = crew.store.progress.attempts(crew.workflow)
         assert attempt[5] == 0 and attempt[8] is None
 
     def test_a_late_failure_uses_up_a_retry_like_any_other(self, place: str) -> None:
@@ -377,13 +388,13 @@ class StoreContract(PastContract):
             crew.steer(verb, "a")
         crew.end("a")
         assert crew.states() == "a:e b:w"
-        assert [event.kind for event in crew.store.events()] == ["reclaimed", "refused"]
+        assert [event.kind for event in crew.store.history.events()] == ["reclaimed", "refused"]
 
     def test_a_late_end_is_refused_if_its_file_was_edited_since(self, place: str) -> None:
         crew = Crew.on(place, flow("ab", "ab"))
         crew.take()
         Crew(crew.store, crew.workflow).lost(1e9)
-        crew.store.add(flow("abc", "ab"), 1e9, crew.workflow)
+        crew.store.submissions.add(flow("abc", "ab"), 1e9, crew.workflow)
         crew.end("a")
         assert crew.states() == "a:e b:w"
 
@@ -394,9 +405,9 @@ class StoreContract(PastContract):
         two.lost(1e9)
         assert two.take() == ["a"]
         a, b = one.leases["a"].id, one.leases["b"].id
-        answer = one.store.exchange(one.placeholder, [], Room(1, 9), [one.workflow], 1e9 + 1, holds=[a, b])
+        answer = one.store.leases.exchange(one.placeholder, [], Room(1, 9), [one.workflow], 1e9 + 1, holds=[a, b])
         assert answer.lost == (a,) and [lease.name for lease in answer.leases] == ["c"]
-        assert one.states() == "a:r b:r c:r" and one.store.held(one.placeholder)[0] == b
+        assert one.states() == "a:r b:r c:r" and one.store.leases.held(one.placeholder)[0] == b
         one.end("b")
         assert one.states() == "a:r b:d c:r"
 
@@ -405,16 +416,16 @@ class StoreContract(PastContract):
         dead.take(2)
         heir, other = Crew(dead.store, dead.workflow), Crew(dead.store, dead.workflow)
         leases = [dead.leases[name].id for name in "ab"]
-        dead.store.adopt(heir.placeholder, leases)
-        assert dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 5000.0, holds=leases).stops == ()
+        dead.store.leases.adopt(heir.placeholder, leases)
+        assert dead.store.leases.exchange(heir.placeholder, [], Room(0, 2), [], 5000.0, holds=leases).stops == ()
         dead.steer("stop", "a")
-        answer = dead.store.exchange(heir.placeholder, [], Room(0, 2), [], 1e9, holds=leases)
+        answer = dead.store.leases.exchange(heir.placeholder, [], Room(0, 2), [], 1e9, holds=leases)
         assert answer.stops == (leases[0],) and answer.lost == () and other.lost(1e9) == []
 
     def test_leases_that_their_placeholder_does_not_know_of_are_given_back(self, place: str) -> None:
         crew = Crew.on(place, flow("ab"))
         crew.take(2)
-        answer = crew.store.exchange(
+        answer = crew.store.leases.exchange(
             crew.placeholder, [], Room(0, 2), [crew.workflow], 5000.0, holds=[crew.leases["b"].id]
         )
         assert crew.states() == "a:e b:r" and answer.lost == ()
@@ -456,7 +467,7 @@ class LastingStoreContract(StoreContract):
         crew.store.close()
         store = opened(place)
         assert store.id == mark and states(store, crew.workflow) == "a:r b:d c:w"
-        assert store.open_leases("here") == [crew.leases["a"].id]
+        assert store.leases.open_leases("here") == [crew.leases["a"].id]
         crew.store = store
         crew.end("a")
         crew.run("c")

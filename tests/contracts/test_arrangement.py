@@ -9,8 +9,8 @@ import pytest
 
 from headway.engine.plan import Plan, plan
 from headway.live.store.arrangement import arrange, known
+from headway.live.store.database import Database
 from headway.live.store.defaults import Defaults, set_defaults
-from headway.live.store.shared import Shared
 from headway.live.store.submission import Submission
 from headway.model.flatten import Flat
 from headway.model.part import part
@@ -36,16 +36,15 @@ class Runs(Crew):
         return crew
 
     @property
-    def shared(self) -> Shared:
-        assert isinstance(self.store, Shared)
-        return self.store
+    def database(self) -> Database:
+        return self.store.database
 
     def plan(self, until: str = "", since: str = "", retry: bool = False) -> Plan:
         chosen = part(self.flat, until.split(), since.split())
-        return plan(self.flat, known(self.shared, self.workflow), chosen, retry=retry)
+        return plan(self.flat, known(self.database, self.workflow), chosen, retry=retry)
 
     def tell(self, until: str = "", since: str = "") -> None:
-        arrange(self.shared, self.workflow, self.flat, self.plan(until, since) if until or since else None)
+        arrange(self.database, self.workflow, self.flat, self.plan(until, since) if until or since else None)
 
     def to_the_end(self) -> list[str]:
         """Runs whatever can be run; the jobs in order."""
@@ -60,11 +59,11 @@ def test_until_a_job_the_rest_is_left_out_and_the_run_ends(place: str) -> None:
     crew = Runs.of(place, flow("abcMd", "ab", "bc", "cM", "Md"))
     crew.tell(until="b")
     assert crew.to_the_end() == ["a", "b"]
-    assert not crew.store.is_under_way(crew.workflow)
-    assert crew.shared.left_out(crew.workflow) == {State.DISABLED: 1, State.WAITING: 1}
-    assert bool(crew.shared.left_out(crew.workflow))
+    assert not crew.store.progress.is_under_way(crew.workflow)
+    assert crew.store.progress.left_out(crew.workflow) == {State.DISABLED: 1, State.WAITING: 1}
+    assert bool(crew.store.progress.left_out(crew.workflow))
     crew.tell()
-    assert not bool(crew.shared.left_out(crew.workflow))
+    assert not bool(crew.store.progress.left_out(crew.workflow))
     assert crew.to_the_end() == ["c", "d"]
 
 
@@ -77,7 +76,7 @@ def test_from_a_job_on_what_is_done_runs_again_and_what_came_before_does_not_hol
     assert crew.to_the_end() == ["c", "d"]
     crew.tell()
     assert crew.to_the_end() == ["a"]
-    assert crew.store.counts(crew.workflow) == {State.DONE: 4}
+    assert crew.store.progress.counts(crew.workflow) == {State.DONE: 4}
 
 
 def test_a_job_that_may_run_only_now_comes_after_one_that_could_before(place: str) -> None:
@@ -119,9 +118,9 @@ def test_verbs_on_a_job_that_is_left_out_wait_for_the_next_run_and_no_counter_go
     crew = Runs.of(place, flow("asMcd", "aM", "sM", "Mc", "cd"))
     for verb in ("enable", "disable", "enable", "redo", "done"):
         crew.tell(since="c")
-        crew.store.steer(verb, crew.workflow, [(0, 0)])
+        crew.store.steering.steer(verb, crew.workflow, [(0, 0)])
         assert crew.states() == f"a:{'d' if verb == 'done' else 'x'} s:x c:e d:w"
-        assert crew.store.miscounted(crew.workflow) == []
+        assert crew.store.steering.miscounted(crew.workflow) == []
     crew.tell()
     assert crew.states() == "a:d s:e c:w d:w"
     assert crew.to_the_end() == ["s", "c", "d"]
@@ -129,12 +128,12 @@ def test_verbs_on_a_job_that_is_left_out_wait_for_the_next_run_and_no_counter_go
 
 def test_a_job_that_its_user_has_disabled_stays_so_whatever_runs_are_about(place: str) -> None:
     crew = Runs.of(place, flow("ab"))
-    crew.store.steer("disable", crew.workflow, [(0, 0)])
+    crew.store.steering.steer("disable", crew.workflow, [(0, 0)])
     crew.tell(until="b")
     crew.tell()
     assert crew.states() == "a:x b:e"
     crew.tell(until="b")
-    crew.store.steer("enable", crew.workflow, [(0, 0)])
+    crew.store.steering.steer("enable", crew.workflow, [(0, 0)])
     assert crew.to_the_end() == ["b"]
     crew.tell()
     assert crew.to_the_end() == ["a"]
@@ -143,7 +142,7 @@ def test_a_job_that_its_user_has_disabled_stays_so_whatever_runs_are_about(place
 def test_jobs_get_retries_that_wait_when_a_run_begins(place: str) -> None:
     crew = Runs.of(place, flow("ab", "ab"))
     crew.run("a", exit_code=1)
-    set_defaults(crew.shared, crew.workflow, crew.flat, Defaults(retries=1, back_off=1e9))
+    set_defaults(crew.database, crew.workflow, crew.flat, Defaults(retries=1, back_off=1e9))
     crew.tell(since="a")
     crew.run("a", exit_code=1)
     assert crew.states() == "a:l b:w" and crew.take() == []
@@ -166,11 +165,11 @@ def test_whatever_was_chosen_before_everything_is_done_once_everything_is_asked_
             if chance.random() < 0.3:  # stopped half-way
                 crew.end(*crew.take(2))
                 continue
-            assert crew.store.miscounted(crew.workflow) == []
+            assert crew.store.steering.miscounted(crew.workflow) == []
             order = crew.to_the_end()
             assert set(order) == meant and len(order) == len(meant)
             at = {crew.flat.dag.names.index(name): place for place, name in enumerate(order)}
             assert all(at[parent] < at[child] for parent, child in before if parent in at and child in at)
         crew.tell()
         crew.to_the_end()
-        assert set(crew.store.counts(crew.workflow)) == {State.DONE}
+        assert set(crew.store.progress.counts(crew.workflow)) == {State.DONE}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.store import migration, opened
-from headway.live.store.postgres import PostgresStore
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store import Store, migration, opened
+from headway.live.store.postgres import PostgresDatabase
+from headway.live.store.sqlite import SqliteDatabase
 from headway.model.errors import HeadwayError
 from tests.contracts.crew import Crew, flow
 
@@ -29,11 +29,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(request.getfixturevalue("postgres_url"))
 
 
-def later(place: str, folder: Path) -> PostgresStore | SqliteStore:
-    """The store as a Headway with these migrations opens it."""
+def later(place: str, folder: Path) -> PostgresDatabase | SqliteDatabase:
+    """The database as a Headway with these migrations opens it."""
     if place.startswith("postgresql"):
-        return PostgresStore(place, folder)
-    return SqliteStore(Path(place), migrations=folder)
+        return PostgresDatabase(place, folder)
+    return SqliteDatabase(Path(place), migrations=folder)
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def migrations(tmp_path: Path) -> Path:
     return folder
 
 
-def moods(store: PostgresStore | SqliteStore) -> list[tuple[str, ...]]:
-    found = store._db.execute("SELECT name, mood FROM jobs JOIN specs USING (workflow, job) ORDER BY job")
+def moods(database: PostgresDatabase | SqliteDatabase) -> list[tuple[str, ...]]:
+    found = database.connection.execute("SELECT name, mood FROM jobs JOIN specs USING (workflow, job) ORDER BY job")
     return list(found.fetchall())
 
 
@@ -54,25 +54,25 @@ def test_an_older_store_is_brought_forward_with_all_that_is_in_it(place: str, mi
     mark = crew.store.id
     crew.store.close()
     for _ in range(2):
-        store = later(place, migrations)
-        assert moods(store) == [("a", "good"), ("b", "fair")] and store.id == mark
-        here = "only_there" if isinstance(store, PostgresStore) else "only_here"
-        assert store._db.execute(f"SELECT * FROM {here}").fetchall() == []
-        store.close()
+        database = later(place, migrations)
+        assert moods(database) == [("a", "good"), ("b", "fair")] and database.id == mark
+        here = "only_there" if isinstance(database, PostgresDatabase) else "only_here"
+        assert database.connection.execute(f"SELECT * FROM {here}").fetchall() == []
+        database.close()
 
 
 def test_a_new_store_has_all_migrations(place: str, migrations: Path) -> None:
-    store = later(place, migrations)
-    store.add(flow("a"), 1.0)
-    assert moods(store) == [("a", "fair")]
+    database = later(place, migrations)
+    Store(database).submissions.add(flow("a"), 1.0)
+    assert moods(database) == [("a", "fair")]
 
 
 def test_a_newer_store_is_refused_politely_and_left_alone(place: str, migrations: Path) -> None:
-    crew_store = later(place, migrations)
-    crew_store.add(flow("a"), 1.0)
+    database = later(place, migrations)
+    Store(database).submissions.add(flow("a"), 1.0)
     with pytest.raises(HeadwayError, match=r"newer Headway \(schema 9999, this one knows 3\)\. Use that version"):
         opened(place)
-    assert moods(crew_store) == [("a", "fair")]
+    assert moods(database) == [("a", "fair")]
 
 
 def test_a_migration_that_fails_changes_nothing(place: str, migrations: Path) -> None:

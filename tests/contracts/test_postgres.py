@@ -12,7 +12,7 @@ import pytest
 
 from headway.engine.ready import Room
 from headway.live.store import opened
-from headway.live.store.postgres import PostgresStore
+from headway.live.store.postgres import PostgresDatabase
 from headway.live.store.statements import statements
 from headway.model.errors import HeadwayError
 from tests.contracts.crew import Crew, flow, graph
@@ -47,11 +47,11 @@ def wait_until_somebody_waits(url: str) -> None:
 
 def test_a_milestone_that_another_connection_nearly_ended_is_ended(postgres_url: str) -> None:
     one = Crew.on(postgres_url, flow("abMc", "aM", "bM", "Mc"))
-    other = PostgresStore(postgres_url)
+    other = opened(postgres_url)
     one.take(2)
     a, b = one.finish("a"), one.finish("b")
-    with other._transaction():
-        other._finish([b], 1.0)
+    with other.database.transaction():
+        other.leases.finish([b], 1.0)
         waiting = threading.Thread(target=lambda: one.swap([a], 0))
         waiting.start()
         wait_until_somebody_waits(postgres_url)
@@ -65,7 +65,7 @@ def test_a_shared_child_loses_no_count_and_nobody_waits_in_a_circle(postgres_url
     one = Crew.on(postgres_url, flow(letters, *arcs))
     other = Crew(opened(postgres_url), one.workflow)
     for _ in range(40):
-        one.workflow = other.workflow = one.store.add(flow(letters, *arcs), 1.0)
+        one.workflow = other.workflow = one.store.submissions.add(flow(letters, *arcs), 1.0)
         one.take()
         other.take()
         at_once(lambda: one.end("f"), lambda: other.end("g"))
@@ -74,9 +74,9 @@ def test_a_shared_child_loses_no_count_and_nobody_waits_in_a_circle(postgres_url
 
 def test_who_claims_waits_for_nobody(postgres_url: str) -> None:
     one = Crew.on(postgres_url, flow("ab"))
-    other = PostgresStore(postgres_url)
-    with other._transaction():
-        held = other._answer(one.placeholder, [], Room(1, 1, 0), [one.workflow], 1.0, (), None).leases
+    other = opened(postgres_url)
+    with other.database.transaction():
+        held = other.leases.exchange(one.placeholder, [], Room(1, 1, 0), [one.workflow], 1.0).leases
         assert [lease.name for lease in held] == ["a"]
         assert one.take(2) == ["b"]
 
@@ -92,10 +92,10 @@ def test_commits_are_kept_whatever_the_server_s_default_is(postgres_url: str) ->
         db.execute("ALTER ROLE postgres SET synchronous_commit TO off")
         db.execute("ALTER ROLE postgres SET default_transaction_isolation TO serializable")
         try:
-            store = PostgresStore(postgres_url)
-            with store._transaction():
+            database = PostgresDatabase(postgres_url)
+            with database.transaction():
                 for setting, value in (("synchronous_commit", "on"), ("transaction_isolation", "read committed")):
-                    assert store._db.execute(f"SHOW {setting}").fetchone() == (value,)
+                    assert database.connection.execute(f"SHOW {setting}").fetchone() == (value,)
         finally:
             db.execute("ALTER ROLE postgres RESET ALL")
 
@@ -136,10 +136,10 @@ def test_without_the_driver_it_says_what_to_install() -> None:
 @pytest.mark.parametrize("analyzed", [False, True])
 def test_exchanges_find_everything_by_an_index(postgres_url: str, analyzed: bool) -> None:
     crew = Crew.on(postgres_url, graph([f"j{n}" for n in range(3000)], []))
-    store = crew.store
-    assert isinstance(store, PostgresStore)
+    database = crew.store.database
+    assert isinstance(database, PostgresDatabase)
     if analyzed:
-        store._db.execute("ANALYZE")
+        database.connection.execute("ANALYZE")
     some = {"workflow": crew.workflow, "workflows": [1, 1], "parents": [1, 2], "jobs": [1, 2], "leases": [1, 2]}
     for name, index in (
         ("eligible", "jobs_eligible"),
@@ -148,6 +148,6 @@ def test_exchanges_find_everything_by_an_index(postgres_url: str, analyzed: bool
         ("children", "arcs_pkey"),
     ):
         query = "EXPLAIN " + statements("postgresql")[name].text
-        plan = store._db.execute(query, {**some, "most": 4, "lane": 0}).fetchall()
+        plan = database.connection.execute(query, {**some, "most": 4, "lane": 0}).fetchall()
         said = "\n".join(line for (line,) in plan)
         assert f"Index Scan using {index}" in said and "Seq Scan" not in said, said

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.store import migration
-from headway.live.store.read_only import ReadOnlyStore
+from headway.live.store import Store, migration
+from headway.live.store.read_only import ReadOnlyDatabase
 from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
 from headway.model.states import State
@@ -39,14 +39,14 @@ def test_a_copy_beside_a_busy_writer_is_always_whole_and_never_goes_back(tmp_pat
     assert writer.stdout is not None and writer.stdout.readline() == "begun\n"
     done, looks = [0], 0
     while writer.poll() is None:
-        store = ReadOnlyStore(path)
-        assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        counts = store.counts(WorkflowId(1))
+        database = ReadOnlyDatabase(path)
+        assert database.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        counts = Store(database).progress.counts(WorkflowId(1))
         assert sum(counts.values()) == 2000
         done.append(counts.get(State.DONE, 0))
         looks += 1
     assert writer.returncode == 0 and looks > 3 and done == sorted(done)
-    assert ReadOnlyStore(path).counts(WorkflowId(1)) == {State.DONE: 2000}
+    assert Store(ReadOnlyDatabase(path)).progress.counts(WorkflowId(1)) == {State.DONE: 2000}
 
 
 @pytest.mark.parametrize("beside", [("-wal", "-shm"), ("-wal",), ()])
@@ -59,14 +59,14 @@ def test_a_copy_has_what_is_only_in_the_log(tmp_path: Path, beside: tuple[str, .
         crew.store.close()  # which moves all into the file
     for ending in ("", *beside):
         shutil.copy(tmp_path / f"store.db{ending}", there)
-    found = ReadOnlyStore(there / "store.db")
+    found = Store(ReadOnlyDatabase(there / "store.db"))
     assert states(found, crew.workflow) == "a:d b:e" and found.id == crew.store.id
     assert {path.name for path in there.iterdir()} == {f"store.db{ending}" for ending in ("", *beside)}
 
 
 def test_a_copy_follows_what_happens(tmp_path: Path) -> None:
     crew = Crew.on(str(tmp_path / "store.db"), flow("ab", "ab"))
-    store = ReadOnlyStore(tmp_path / "store.db")
+    store = Store(ReadOnlyDatabase(tmp_path / "store.db"))
     assert states(store, crew.workflow) == "a:e b:w"
     crew.end(*crew.take())
     until(lambda: states(store, crew.workflow) == "a:d b:e")
@@ -74,12 +74,12 @@ def test_a_copy_follows_what_happens(tmp_path: Path) -> None:
 
 def test_nothing_can_be_written_to_a_copy(tmp_path: Path) -> None:
     crew = Crew.on(str(tmp_path / "store.db"), flow("ab", "ab"))
-    store = ReadOnlyStore(tmp_path / "store.db")
+    store = Store(ReadOnlyDatabase(tmp_path / "store.db"))
     for attempt in (
-        lambda: store.add(flow("c"), 1.0),
-        lambda: store.steer("disable", crew.workflow, [(0, 0)]),
-        lambda: store.forget([crew.workflow]),
-        lambda: store.shrink(),
+        lambda: store.submissions.add(flow("c"), 1.0),
+        lambda: store.steering.steer("disable", crew.workflow, [(0, 0)]),
+        lambda: store.history.forget([crew.workflow]),
+        lambda: store.database.shrink(),
     ):
         with pytest.raises(HeadwayError, match=r"store.db cannot be written, only looked at. Make the file"):
             attempt()
@@ -92,9 +92,9 @@ def test_an_older_store_is_brought_forward_in_the_copy_alone(tmp_path: Path) -> 
     newest = migration.newest(folder)
     (folder / f"{newest + 1:04}-mood.sql").write_text("ALTER TABLE jobs ADD COLUMN mood TEXT;\n")
     crew = Crew.on(str(tmp_path / "store.db"), flow("ab", "ab"))
-    store = ReadOnlyStore(tmp_path / "store.db", folder)
-    assert store._db.execute("SELECT mood FROM jobs").fetchall() == [(None,), (None,)]
-    assert states(store, crew.workflow) == "a:e b:w"
+    database = ReadOnlyDatabase(tmp_path / "store.db", folder)
+    assert database.connection.execute("SELECT mood FROM jobs").fetchall() == [(None,), (None,)]
+    assert states(Store(database), crew.workflow) == "a:e b:w"
     with sqlite3.connect(tmp_path / "store.db") as db:
         assert db.execute("PRAGMA user_version").fetchone() == (newest,)
 
@@ -102,6 +102,6 @@ def test_an_older_store_is_brought_forward_in_the_copy_alone(tmp_path: Path) -> 
 def test_what_is_no_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "store.db").write_text("This is no database, however long it is looked at." * 100)
     with pytest.raises(HeadwayError, match="is no store"):
-        ReadOnlyStore(tmp_path / "store.db")
+        ReadOnlyDatabase(tmp_path / "store.db")
     with pytest.raises(HeadwayError, match=r"nowhere.db cannot be read: No such file"):
-        ReadOnlyStore(tmp_path / "nowhere.db")
+        ReadOnlyDatabase(tmp_path / "nowhere.db")

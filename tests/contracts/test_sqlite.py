@@ -129,7 +129,7 @@ def test_a_store_that_cannot_be_written_is_said_so_and_stays(folder: Path) -> No
     crew.store.close()
     folder.chmod(0o555)
     belongs_to(folder, 65534)
-    said = said_by_a_child(lambda: opened(folder).add(flow("c"), 1.0))
+    said = said_by_a_child(lambda: opened(folder).submissions.add(flow("c"), 1.0))
     assert "cannot be written" in said and "--store" in said
     belongs_to(folder, 0)
     folder.chmod(0o755)
@@ -146,7 +146,7 @@ FULL = textwrap.dedent("""
     crew.take()
     big = graph([f"job-{n}" for n in range(20_000)], [])
     try:
-        crew.store.add(big, 1.0)
+        crew.store.submissions.add(big, 1.0)
         print("it was not full")
     except HeadwayError as error:
         print(error)
@@ -190,7 +190,7 @@ def _with_a_limit_on_file_sizes(folder: Path) -> None:
         try:
             store = opened(folder)
             resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
-            store.add(graph([f"job-{n}" for n in range(20_000)], []), 1.0)
+            store.submissions.add(graph([f"job-{n}" for n in range(20_000)], []), 1.0)
         except HeadwayError as error:
             heard.write_text(str(error))
         finally:
@@ -210,7 +210,7 @@ def test_a_store_that_is_damaged_is_said_so(tmp_path: Path) -> None:
     content[8192:] = b"\xff" * (len(content) - 8192)
     path.write_bytes(content)
     with pytest.raises(HeadwayError, match=r"is damaged.*--store"):
-        opened(path).jobs(crew.workflow)
+        opened(path).progress.jobs(crew.workflow)
 
 
 def test_no_two_statements_have_one_name() -> None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from headway.engine.ready import Room
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, LeaseId, PlaceholderId, WorkflowId
 from tests.contracts.conftest import emptied
@@ -167,8 +166,8 @@ class Stores(RuleBasedStateMachine):
         submission = graph(names, arcs, weak=sorted(weak), ranks=ranks, retries=retries)
         self.model = Model([name[0] == "M" for name in names], arcs, weak, list(ranks), retries)
         self.model.settle()
-        self.workflow = [store.add(submission, 0.0) for store in self.stores]
-        self.placeholders = [[store.enter(f"host{n}", n, 0.0) for n in range(2)] for store in self.stores]
+        self.workflow = [store.submissions.add(submission, 0.0) for store in self.stores]
+        self.placeholders = [[store.placeholders.enter(f"host{n}", n, 0.0) for n in range(2)] for store in self.stores]
 
     def swapped(self, who: int, ends: list[tuple[int, int | None]], free: int) -> None:
         """The same exchange everywhere, and the same leases come out."""
@@ -177,7 +176,7 @@ class Stores(RuleBasedStateMachine):
         for at, store in enumerate(self.stores):
             finished = [Finish(self.given[lease][at], code, self.now - 1, self.now) for lease, code in ends]
             answers.append(
-                store.exchange(
+                store.leases.exchange(
                     PlaceholderId(self.placeholders[at][who]), finished, Room(free, 9), [self.workflow[at]], self.now
                 ).leases
             )
@@ -224,7 +223,9 @@ class Stores(RuleBasedStateMachine):
 
     @rule()
     def retry(self) -> None:
-        found = [store.retry_failed(workflow) for store, workflow in zip(self.stores, self.workflow, strict=True)]
+        found = [
+            store.submissions.retry_failed(workflow) for store, workflow in zip(self.stores, self.workflow, strict=True)
+        ]
         assert found == [len(self.model.failed)] * 3
         for job in self.model.failed:
             self.model.tries[job] = 0
@@ -242,7 +243,7 @@ class Stores(RuleBasedStateMachine):
         may = self.model.steer(verb, set(range(first, last + 1)), only)
         for store, workflow in zip(self.stores, self.workflow, strict=True):
             try:
-                store.steer(verb, workflow, [(first, last)], only)
+                store.steering.steer(verb, workflow, [(first, last)], only)
                 assert may
             except HeadwayError:
                 assert not may
@@ -255,7 +256,7 @@ class Stores(RuleBasedStateMachine):
         self.beats[who] = self.now
         self.lost.discard(who)
         for store, placeholders in zip(self.stores, self.placeholders, strict=True):
-            store.beat(placeholders[who], self.now)
+            store.placeholders.beat(placeholders[who], self.now)
 
     @rule(who=st.integers(0, 1), beats=st.integers(0, 15))
     def reclaim(self, who: int, beats: int) -> None:
@@ -266,7 +267,7 @@ class Stores(RuleBasedStateMachine):
         is_lost = self.now - self.beats[other] > 120 and self.now - self.since[who] >= 30 and other not in self.lost
         jobs = {job for job, lease in self.model.running.items() if is_lost and self.holder[lease] == other}
         for store, workflow, mine in zip(self.stores, self.workflow, self.placeholders, strict=True):
-            assert set(store.reclaim(mine[who], self.now)) == {(workflow, job) for job in jobs}
+            assert set(store.placeholders.reclaim(mine[who], self.now)) == {(workflow, job) for job in jobs}
         for job in jobs:
             lease = self.model.running.pop(job)
             if lease not in self.model.told:
@@ -284,14 +285,19 @@ class Stores(RuleBasedStateMachine):
         if not hasattr(self, "model"):
             return
         for store, workflow in zip(self.stores, self.workflow, strict=True):
-            assert [(job.job, job.state.name) for job in store.jobs(workflow)] == self.model.states()
-            assert store.miscounted(workflow) == []
+            assert [(job.job, job.state.name) for job in store.progress.jobs(workflow)] == self.model.states()
+            assert store.steering.miscounted(workflow) == []
         told = sorted(self.model.told & set(self.model.running.values()))
         for at, store in enumerate(self.stores):
-            found = [lease for placeholder in self.placeholders[at] for lease, _ in store.told(placeholder)]
+            found = [
+                lease for placeholder in self.placeholders[at] for lease, _ in store.leases.stop_requests(placeholder)
+            ]
             assert sorted(found) == sorted(self.given[lease][at] for lease in told)
-        events = [[(event.kind, event.job, event.time) for event in store.events()] for store in self.stores]
-        history = [store.attempts(WorkflowId(number)) for store, number in zip(self.stores, self.workflow, strict=True)]
+        events = [[(event.kind, event.job, event.time) for event in store.history.events()] for store in self.stores]
+        history = [
+            store.progress.attempts(WorkflowId(number))
+            for store, number in zip(self.stores, self.workflow, strict=True)
+        ]
         assert events[0] == events[1] == events[2] and history[0] == history[1] == history[2]
 
 

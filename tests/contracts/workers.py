@@ -17,8 +17,7 @@ from types import FrameType
 from typing import Any
 
 from headway.engine.ready import Room
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, WorkflowId
 from tests.contracts.crew import Crew, all_done, flow, layered
@@ -30,7 +29,7 @@ def crowd(place: str, folder: Path) -> None:
     """Four processes do a layered workflow: every job once, and none before those it waits for."""
     submission, arcs = layered(LAYERS, WIDTH)
     store = opened(place)
-    workflow = store.add(submission, 1.0)
+    workflow = store.submissions.add(submission, 1.0)
     spawning = multiprocessing.get_context("spawn")
     start = spawning.Barrier(WORKERS)
     workers = [
@@ -44,8 +43,8 @@ def crowd(place: str, folder: Path) -> None:
         assert worker.exitcode == 0
     ledger = [json.loads(line) for path in folder.glob("ledger-*") for line in path.read_text().splitlines()]
     assert Counter(job for job, *_ in ledger).most_common(1)[0][1] == 1 and len(ledger) == LAYERS * WIDTH
-    assert all_done(store, workflow) and store.events() == []
-    assert [attempt[1] for attempt in store.attempts(workflow)] == [1] * LAYERS * WIDTH
+    assert all_done(store, workflow) and store.history.events() == []
+    assert [attempt[1] for attempt in store.progress.attempts(workflow)] == [1] * LAYERS * WIDTH
     begun = {job: begin for job, begin, _ in ledger}
     ended = {job: end for job, _, end in ledger}
     assert all(ended[parent] <= begun[child] for parent, child in arcs)
@@ -55,10 +54,10 @@ def crowd(place: str, folder: Path) -> None:
 def _work(place: str, workflow: WorkflowId, ledger: Path, want: int, start: Barrier) -> None:
     """Takes its first jobs, waits until all have theirs, and goes on to the end."""
     store = opened(place)
-    placeholder = store.enter("here", os.getpid(), 1.0)
+    placeholder = store.placeholders.enter("here", os.getpid(), 1.0)
     finished, lines = list[Finish](), list[str]()
     while finished or not all_done(store, workflow):
-        leases = store.exchange(placeholder, finished, Room(want, 10), [workflow], 1.0).leases
+        leases = store.leases.exchange(placeholder, finished, Room(want, 10), [workflow], 1.0).leases
         begun = time.monotonic_ns()
         finished = [Finish(lease.id, 0, 1.0, 2.0) for lease in leases]
         if not lines:
@@ -71,8 +70,8 @@ def steered_crowd(place: str) -> None:
     """Three processes work while somebody steers: in the end all is done, in order, and every counter is right."""
     submission, arcs = layered(4, 12)
     store = opened(place)
-    workflow = store.add(submission, 1.0)
-    jobs = [job.job for job in store.jobs(workflow)]
+    workflow = store.submissions.add(submission, 1.0)
+    jobs = [job.job for job in store.progress.jobs(workflow)]
     spawning = multiprocessing.get_context("spawn")
     workers = [spawning.Process(target=_drudge, args=(place, workflow)) for _ in range(3)]
     for worker in workers:
@@ -81,26 +80,26 @@ def steered_crowd(place: str) -> None:
     for _ in range(40):
         first = chance.choice(jobs)
         try:
-            store.steer(chance.choice(["disable", "enable", "stop", "redo"]), workflow, [(first, first + 5)])
+            store.steering.steer(chance.choice(["disable", "enable", "stop", "redo"]), workflow, [(first, first + 5)])
         except HeadwayError as error:
             assert "cannot be run again" in str(error)
             refused += 1
-    store.steer("enable", workflow, [(0, max(jobs))])
+    store.steering.steer("enable", workflow, [(0, max(jobs))])
     for worker in workers:
         worker.join(120)
         assert worker.exitcode == 0
-    assert refused < 40 and store.miscounted(workflow) == [] and store.events() == []
-    places = {job.name: int(job.job) for job in store.jobs(workflow)}
-    last = {places[str(attempt[0])]: at for at, attempt in enumerate(store.attempts(workflow))}
+    assert refused < 40 and store.steering.miscounted(workflow) == [] and store.history.events() == []
+    places = {job.name: int(job.job) for job in store.progress.jobs(workflow)}
+    last = {places[str(attempt[0])]: at for at, attempt in enumerate(store.progress.attempts(workflow))}
     assert all(last[parent] < last[child] for parent, child in arcs)
 
 
 def _drudge(place: str, workflow: WorkflowId) -> None:
     store = opened(place)
-    placeholder = store.enter("here", os.getpid(), 1.0)
+    placeholder = store.placeholders.enter("here", os.getpid(), 1.0)
     finished = list[Finish]()
     while finished or not all_done(store, workflow):
-        leases = store.exchange(placeholder, finished, Room(2, 10), [workflow], 1.0).leases
+        leases = store.leases.exchange(placeholder, finished, Room(2, 10), [workflow], 1.0).leases
         finished = [Finish(lease.id, 0, 1.0, 2.0) for lease in leases]
 
 
@@ -112,10 +111,10 @@ def killed_in_steer(place: str) -> None:
     crew.run("d")
 
     def seen() -> object:
-        return crew.store.jobs(crew.workflow), crew.store.miscounted(crew.workflow)
+        return crew.store.progress.jobs(crew.workflow), crew.store.steering.miscounted(crew.workflow)
 
-    assert _deaths(place, lambda mine: mine.steer("redo", crew.workflow, [(0, 1)]), seen) >= 6
-    assert crew.states() == "a:e b:e c:w d:w" and crew.store.miscounted(crew.workflow) == []
+    assert _deaths(place, lambda mine: mine.steering.steer("redo", crew.workflow, [(0, 1)]), seen) >= 6
+    assert crew.states() == "a:e b:e c:w d:w" and crew.store.steering.miscounted(crew.workflow) == []
 
 
 def killed_in_exchange(place: str) -> None:
@@ -125,10 +124,14 @@ def killed_in_exchange(place: str) -> None:
     finished = [crew.finish("a"), crew.finish("b"), crew.finish("c", 1)]
 
     def work(store: Store) -> None:
-        store.exchange(crew.placeholder, finished, Room(4, 4), [crew.workflow], 9.0)
+        store.leases.exchange(crew.placeholder, finished, Room(4, 4), [crew.workflow], 9.0)
 
     def seen() -> object:
-        return crew.store.jobs(crew.workflow), crew.store.attempts(crew.workflow), crew.store.events()
+        return (
+            crew.store.progress.jobs(crew.workflow),
+            crew.store.progress.attempts(crew.workflow),
+            crew.store.history.events(),
+        )
 
     assert _deaths(place, work, seen) >= 6
     assert crew.states() == "a:d b:d c:f d:r e:r"
@@ -137,9 +140,14 @@ def killed_in_exchange(place: str) -> None:
 def killed_in_add(place: str) -> None:
     store = opened(place)
     submission = flow("abc", "ac", "bc")
-    assert _deaths(place, lambda mine: mine.add(submission, 1.0), lambda: store.latest("/flow.dag")) >= 2
-    latest = store.latest("/flow.dag")
-    assert latest is not None and len(store.jobs(latest[0])) == 3
+    assert (
+        _deaths(
+            place, lambda mine: mine.submissions.add(submission, 1.0), lambda: store.submissions.latest("/flow.dag")
+        )
+        >= 2
+    )
+    latest = store.submissions.latest("/flow.dag")
+    assert latest is not None and len(store.progress.jobs(latest[0])) == 3
 
 
 def killed_in_forget(place: str) -> None:
@@ -147,10 +155,14 @@ def killed_in_forget(place: str) -> None:
     crew.run("a", "b")
 
     def seen() -> object:
-        return crew.store.runs(), crew.store.history(crew.workflow), crew.store.web(crew.workflow)
+        return (
+            crew.store.history.runs(),
+            crew.store.history.attempts(crew.workflow),
+            crew.store.history.web(crew.workflow),
+        )
 
-    assert _deaths(place, lambda mine: mine.forget([crew.workflow]), seen) >= 10
-    assert crew.store.runs() == []
+    assert _deaths(place, lambda mine: mine.history.forget([crew.workflow]), seen) >= 10
+    assert crew.store.history.runs() == []
 
 
 def _deaths(place: str, work: Callable[[Store], object], seen: Callable[[], object]) -> int:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from headway.live.client.watch import Line, Progress, Stops
 from headway.live.home.folder import Home
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.model.messages import WorkflowId
 from tests.contracts.crew import groups
 from tests.infra import relay
@@ -23,8 +22,8 @@ from tests.infra import relay
 _SERVE = """
 import sys
 from headway.live.doors.serving import serve
-from headway.live.store import opened, working
-serve(lambda: working(sys.argv[1]), lambda: opened(sys.argv[1]), 0, 1)
+from headway.live.store import opened
+serve(lambda: opened(sys.argv[1]), 0, 1)
 """
 
 
@@ -46,7 +45,7 @@ class FarRunner:
         """A workflow of lines of mqsub."""
         new = groups(text, source=str(self.work / "w.sh"))
         new.directory = str(self.work)
-        return self.store.add(new, time.time())
+        return self.store.submissions.add(new, time.time())
 
     def start(self) -> None:
         """Starts the runner: a process of its own, as on another host."""

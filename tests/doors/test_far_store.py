@@ -41,7 +41,7 @@ def test_a_workflow_runs_to_its_end_with_its_store_50_ms_away(far: FarRunner) ->
     *_, last = far.watch(workflow)
     assert last.ended and last.done == JOBS + 1
     assert ledger(far) == Counter({**{f"J{at}": 1 for at in range(JOBS)}, "Z": 1})
-    assert [job.state.name for job in far.store.jobs(workflow)] == ["DONE"] * (JOBS + 1)
+    assert [job.state.name for job in far.store.progress.jobs(workflow)] == ["DONE"] * (JOBS + 1)
 
 
 def test_jobs_go_on_while_the_connection_is_cut_again_and_again(far: FarRunner) -> None:
@@ -54,7 +54,7 @@ def test_jobs_go_on_while_the_connection_is_cut_again_and_again(far: FarRunner) 
             far.cut()
     assert cuts >= 5
     assert all_once(far, JOBS)
-    assert all(code == 0 for _, _, _, _, _, code, *_ in far.store.attempts(workflow))
+    assert all(code == 0 for _, _, _, _, _, code, *_ in far.store.progress.attempts(workflow))
 
 
 def test_the_next_runner_goes_on_with_what_the_last_one_left(far: FarRunner) -> None:
@@ -67,7 +67,7 @@ def test_the_next_runner_goes_on_with_what_the_last_one_left(far: FarRunner) -> 
     far.start()
     *_, last = far.watch(workflow)
     assert last.ended
-    assert all(job.state.name == "DONE" for job in far.store.jobs(workflow))
+    assert all(job.state.name == "DONE" for job in far.store.progress.jobs(workflow))
 
 
 def test_a_workflow_that_the_far_store_does_not_have_is_refused(far: FarRunner) -> None:

@@ -41,7 +41,7 @@ class Steered(Nodes):
             assert all(self.row(job).state is State.RUNNING for job in error.jobs)
             return
         memory.save(changes)
-        memory.doubts = [pair for pair in memory.doubts if pair not in changes.certain]
+        memory.premature_starts = [pair for pair in memory.premature_starts if pair not in changes.certain]
         if verb in ("disable", "stop"):
             assert all(row.off for row in rows if row.kind != Kind.MILESTONE)
         elif verb == "done":

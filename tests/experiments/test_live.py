@@ -24,7 +24,7 @@ def added(folder: Path, *arcs: str) -> tuple[str, WorkflowId]:
     """The place of a store with a workflow of three jobs."""
     place = str(folder / "store.db")
     store = opened(place)
-    workflow = store.add(flow("abc", *arcs), time.time())
+    workflow = store.submissions.add(flow("abc", *arcs), time.time())
     store.close()
     return place, workflow
 
@@ -34,7 +34,9 @@ def test_a_placeholder_gets_one_job_runs_it_and_leaves(tmp_path: Path) -> None:
     got, times = worked(place, workflow, time.time())
     assert got == () and 0 <= times[0] <= times[1]
     store = opened(place)
-    assert [attempt.name for attempt in store.history(workflow)] == ["a"] and store.present(time.time()) == 0
+    assert [attempt.name for attempt in store.history.attempts(workflow)] == ["a"] and store.watching.present(
+        time.time()
+    ) == 0
 
 
 def test_batches_are_counted_until_the_last_job_is_taken(tmp_path: Path) -> None:
@@ -47,7 +49,7 @@ def test_batches_are_counted_until_the_last_job_is_taken(tmp_path: Path) -> None
 def test_a_run_whose_jobs_nobody_is_given_ends_with_a_sentence(tmp_path: Path) -> None:
     place, workflow = added(tmp_path, "ab", "bc")
     store = opened(place)
-    store.steer("disable", workflow, [(0, 2)])
+    store.steering.steer("disable", workflow, [(0, 2)])
     with pytest.raises(HeadwayError, match="after 3 batches there still are jobs"):
         outcome(place, workflow, 3, [Batch(0.0, 1)] * 3)
 

@@ -111,7 +111,7 @@ class Crew:
         """What happened out of the ordinary."""
         store = opened(self.url)
         with contextlib.closing(store):
-            return [event.kind for event in store.events()]
+            return [event.kind for event in store.history.events()]
 
     # --- harm ------------------------------------------------------------------------------------------------------
 
@@ -159,8 +159,10 @@ class Crew:
         until(lambda: not any(map(runner_of, homes)))
         store = opened(self.url)
         with contextlib.closing(store):
-            (workflow,) = store.workflows()  # its number may be any: those of runs killed in mid-submission are lost
-            counts, attempts = store.counts(workflow.id), store.attempts(workflow.id)
+            (workflow,) = (
+                store.watching.workflows()
+            )  # its number may be any: those of runs killed in mid-submission are lost
+            counts, attempts = store.progress.counts(workflow.id), store.progress.attempts(workflow.id)
         wrong = [] if counts == {State.DONE: self.jobs} else [f"states: {counts}"]
         done = {(str(name), str(number)) for name, number, *_, code, _, _, _ in attempts if code == 0}
         lost = {(str(name), str(number)) for name, number, *_, reason in attempts if str(reason).startswith("lost")}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from headway.live.home.folder import server_folder
-from headway.live.store import AnyStore, opened
+from headway.live.store import Store, opened
 from headway.model.messages import WorkflowId
 from headway.model.states import State
 
@@ -166,13 +166,13 @@ class Site:
         """No runner is left, so the store tells all."""
         until(lambda: self.runner() == 0)
 
-    def store(self) -> AnyStore:
+    def store(self) -> Store:
         return opened(self.server or self.home / "store.db")
 
     def attempts(self) -> list[tuple[Any, ...]]:
         """Job, number, host, started, ended, exit code, memory, CPU time, reason."""
         store = self.store()
-        found = store.attempts(WorkflowId(1))
+        found = store.progress.attempts(WorkflowId(1))
         store.close()
         return found
 
@@ -180,7 +180,7 @@ class Site:
         """What must not be, after the last run."""
         self.settled()
         store = self.store()
-        counts = store.counts(WorkflowId(1))
+        counts = store.progress.counts(WorkflowId(1))
         done = {(str(name), str(number)) for name, number, *_, code, _, _, _ in self.attempts() if code == 0}
         store.close()
         wrong = [] if counts == {State.DONE: self.jobs} else [f"states: {counts}"]

@@ -71,13 +71,17 @@ class DagSite(Site):
         """What is recorded as done, by name in the ledger and attempt; and what of the states is wrong."""
         found, wrong = set[tuple[str, str]](), list[str]()
         store = self.store()
-        for workflow in store.workflows():
+        for workflow in store.watching.workflows():
             ends = {Step.PRE: ".pre", Step.POST: ".post", Step.MAIN: ""}
-            for run in store.history(workflow.id):
+            for run in store.history.attempts(workflow.id):
                 if run.exit_code == 0:
                     found.add((run.name + ends[run.step], str(run.number)))
-            wrong += [f"{job.name}: {job.state.name}" for job in store.jobs(workflow.id) if job.state is not State.DONE]
-            wrong += [f"miscounted: {job}" for job in store.miscounted(workflow.id)]
+            wrong += [
+                f"{job.name}: {job.state.name}"
+                for job in store.progress.jobs(workflow.id)
+                if job.state is not State.DONE
+            ]
+            wrong += [f"miscounted: {job}" for job in store.steering.miscounted(workflow.id)]
         store.close()
         return {(name, number) for name, number in found if name in _PARENTS or name == "A.pre"}, wrong
 

@@ -17,7 +17,7 @@ import pytest
 
 from headway.live.home.folder import Home
 from headway.live.placeholder.spool import Spool
-from headway.live.store.sqlite import SqliteStore
+from headway.live.store import opened
 from headway.model.messages import Finish, LeaseId, WorkflowId
 from headway.model.states import State
 from tests.live.ledger import Site, is_alive, kill, until
@@ -180,8 +180,8 @@ def test_ctrl_c_twice_gives_back_what_was_at_hand(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     process.communicate()
     site.settled()
-    store = SqliteStore(site.home / "store.db")
-    assert State.RUNNING not in store.counts(WorkflowId(1))
+    store = opened(site.home / "store.db")
+    assert State.RUNNING not in store.progress.counts(WorkflowId(1))
     store.close()
     site.finish()
 

@@ -318,8 +318,8 @@ def test_retries_that_a_run_gives_reach_the_jobs_of_sub_dags_and_are_not_multipl
     dag.run("--retries", "2", "--backoff", "0.3", "--more-memory", "1.5", code=3)
     assert dag.ledger == ["I"] * 3
     store = opened(tmp_path / ".headway")
-    innermost = next(one.id for one in store.workflows() if one.name == "innermost")
-    tries = store.history(innermost, store.named(innermost, "I"))
+    innermost = next(one.id for one in store.watching.workflows() if one.name == "innermost")
+    tries = store.history.attempts(innermost, store.history.named(innermost, "I"))
     waits = [after.started - before.ended for before, after in pairwise(tries) if after.started and before.ended]
     assert len(waits) == 2 and waits[0] >= 0.3 and waits[1] >= 0.6
     with sqlite3.connect(tmp_path / ".headway/store.db") as db:
@@ -345,7 +345,7 @@ def test_a_failure_ends_a_run_that_fails_fast_in_sub_dags_too(tmp_path: Path) ->
     (tmp_path / "failed").touch()
     process.communicate()
     assert process.returncode == 3 and sorted(dag.ledger) == ["B", "G"]
-    states = {one.name: one.state.name for one in opened(tmp_path / ".headway").jobs(WorkflowId(1))}
+    states = {one.name: one.state.name for one in opened(tmp_path / ".headway").progress.jobs(WorkflowId(1))}
     assert states == {"S": "FAILED", "T": "ELIGIBLE", "A": "WAITING"}
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from headway.engine.intake import Outside
 from headway.live.runs.expected_times import chosen_run, measured, run_times, with_history
-from headway.live.store import opened
-from headway.live.store.protocol import Store
+from headway.live.store import Store, opened
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError
@@ -42,7 +41,7 @@ def whole() -> Submission:
 
 
 def run_whole(store: Store) -> Crew:
-    crew = Crew(store, store.add(whole(), 1.0))
+    crew = Crew(store, store.submissions.add(whole(), 1.0))
     crew.take(1)
     assert list(crew.leases) == ["s"]
     ran(crew, ("n", 1.0, 0), ("n/0", 5.0, 0), ("n/1", 3.0, 0), ("n", 2.0, 0), ("z", 10.0, 0))
@@ -56,7 +55,7 @@ def test_the_run_that_is_meant_is_the_latest_or_the_one_of_a_number_or_file(stor
         chosen_run(store)
     file = str(tmp_path / "my flow.dag")
     for source in (f"'{file}'", f"'{file}' all", "/flow.dag", "/flow.dagger"):
-        store.add(flow("a", source=source), 1.0)
+        store.submissions.add(flow("a", source=source), 1.0)
     assert chosen_run(store).workflow == 4
     assert chosen_run(store, "1").workflow == 1
     assert chosen_run(store, file).workflow == 2
@@ -66,22 +65,22 @@ def test_the_run_that_is_meant_is_the_latest_or_the_one_of_a_number_or_file(stor
 
 
 def test_the_minimal_schedule_of_a_run_starts_everything_as_early_as_possible(store: Store) -> None:
-    crew = Crew(store, store.add(flow("abcd", "ac", "bc", "cd"), 1.0))
+    crew = Crew(store, store.submissions.add(flow("abcd", "ac", "bc", "cd"), 1.0))
     ran(crew, ("a", 4.0, 0), ("b", 6.0, 0), ("c", 3.0, 0), ("d", 1.0, 0))
-    schedule = measured(store.web(crew.workflow), store.history(crew.workflow)).minimal_schedule
+    schedule = measured(store.history.web(crew.workflow), store.history.attempts(crew.workflow)).minimal_schedule
     assert schedule.makespan == 10.0 and list(schedule.starts) == [0.0, 0.0, 6.0, 9.0]
     assert schedule.concurrency == [(0.0, 2), (4.0, 1), (6.0, 1), (9.0, 1), (10.0, 0)]
 
 
 def test_a_node_takes_its_scripts_and_its_longest_process_and_the_final_job_is_last(store: Store) -> None:
     crew = run_whole(store)
-    dag = measured(store.web(crew.workflow), store.history(crew.workflow))
+    dag = measured(store.history.web(crew.workflow), store.history.attempts(crew.workflow))
     assert dag.minimal_schedule.makespan == 1.0 + 5.0 + 2.0 + 10.0 + 7.0
     assert dag.work == 1.0 + 5.0 + 3.0 + 2.0 + 10.0 + 7.0
 
 
 def test_retries_count_with_the_time_of_the_last_and_no_failure_hides_a_success(store: Store) -> None:
-    crew = Crew(store, store.add(flow("a", retries=3), 1.0))
+    crew = Crew(store, store.submissions.add(flow("a", retries=3), 1.0))
     ran(crew, ("a", 1.0, None), ("a", 9.0, 1), ("a", 4.0, 1))
     assert run_times(store, "/flow.dag") == {"a": 4.0}
     ran(crew, ("a", 2.0, 0))
@@ -89,9 +88,9 @@ def test_retries_count_with_the_time_of_the_last_and_no_failure_hides_a_success(
 
 
 def test_run_times_come_from_the_latest_runs_of_the_same_source(store: Store) -> None:
-    first, second = (Crew(store, store.add(flow("abc"), 1.0)) for _ in range(2))
-    other = Crew(store, store.add(flow("a", source="/other.dag"), 1.0))
-    store.add(flow("abc"), 1.0)
+    first, second = (Crew(store, store.submissions.add(flow("abc"), 1.0)) for _ in range(2))
+    other = Crew(store, store.submissions.add(flow("a", source="/other.dag"), 1.0))
+    store.submissions.add(flow("abc"), 1.0)
     ran(first, ("a", 1.0, 0), ("b", 2.0, 0), ("c", 3.0, 0))
     ran(second, ("a", 10.0, 0), ("b", 20.0, 1))
     ran(other, ("a", 99.0, 0))

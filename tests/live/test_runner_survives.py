@@ -48,7 +48,7 @@ def test_an_end_that_is_spooled_and_recorded_is_not_refused_when_it_is_replayed(
     assert site.fail_at("exchange.after:3")
     site.finish()
     store = site.store()
-    assert store.events() == []
+    assert store.history.events() == []
     store.close()
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headway.engine.intake import Outside
 from headway.engine.memory import Memory
 from headway.engine.ready import Room
-from headway.live.store.protocol import Store
+from headway.live.store import Store
 from headway.live.store.submission import Submission
 from headway.model.dag import Dag
 from headway.model.flatten import Flat
@@ -25,7 +25,7 @@ class Real:
     """A store as a simulated placeholder sees it."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._placeholder = store, store.enter("here", 1, 0.0)
+        self._store, self._placeholder = store, store.placeholders.enter("here", 1, 0.0)
 
     def exchange(
         self,
@@ -35,7 +35,7 @@ class Real:
         now: Seconds,
         idle: Sequence[WorkflowId] = (),
     ) -> Answer:
-        return self._store.exchange(self._placeholder, finished, room, workflows, now, idle)
+        return self._store.leases.exchange(self._placeholder, finished, room, workflows, now, idle)
 
 
 def submission(
@@ -95,6 +95,6 @@ def check_alike(store: Store, flow: Submission, slots: Sequence[int], seed: int)
     """A workflow runs at a store as it does in memory: the same starts at the same times, and the same ends."""
     memory = Memory()
     expected = simulated(memory, memory.add(flow), slots, seed)
-    number = store.add(flow, 0.0)
+    number = store.submissions.add(flow, 0.0)
     assert simulated(Real(store), number, slots, seed) == expected
-    assert {job.name: job.state for job in store.jobs(number)} == memory.states(WorkflowId(1))
+    assert {job.name: job.state for job in store.progress.jobs(number)} == memory.states(WorkflowId(1))

@@ -9,7 +9,7 @@ from headway.cli.display.terminal import harmless
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
+    from headway.live.store import Store
 
 
 def looked_at(place: str | None) -> tuple[Home | None, Store]:

@@ -17,7 +17,7 @@ class Board:
         self.rows: dict[Key, Row] = {row.key: row for row in rows}
         self.nodes: dict[Key, Node] = {}
         self.arcs: dict[Key, list[Arc]] = {}
-        self.doubts: list[tuple[JobId, JobId]] = []  # a job that began on a group, and one of it that failed later
+        self.premature_starts: list[tuple[JobId, JobId]] = []  # a job, and one of the group it began on that failed
         self.arrivals = 0  # the last number given to a job that became eligible
         self._parts: dict[Key, list[Row]] | None = None
 

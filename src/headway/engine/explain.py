@@ -58,7 +58,7 @@ class Facts:
     is_served: bool = True  # somebody is there who could run it
     is_halted: bool = False  # its workflow was ended by one of its jobs
     attempt: LastAttempt | None = None
-    doubts: Sequence[str] = ()  # jobs that failed after it had begun on what they belong to
+    premature_starts: Sequence[str] = ()  # jobs that failed after it had begun on what they belong to
     parts: tuple[int, int] = (0, 0)  # its own processes, and those that have not ended
 
 
@@ -69,9 +69,9 @@ def because(facts: Facts, now: Seconds) -> list[str]:
         found.append("It is disabled: it is not started until somebody enables it (headway enable).")
     if facts.is_halted and facts.state not in (State.DONE, State.FAILED):
         found.append("One of its jobs has ended the workflow (ABORT-DAG-ON); it goes on with the next headway run.")
-    if facts.doubts:
+    if facts.premature_starts:
         found.append(
-            f"It began on what {named(facts.doubts)} then failed to complete: its result is in doubt"
+            f"It began on what {named(facts.premature_starts)} then failed to complete: its result is in doubt"
             " (headway redo covers it)."
         )
     return found

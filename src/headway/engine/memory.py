@@ -128,9 +128,9 @@ class Memory(Board):
             changes.stops += [lease for lease in held if lease is not None]
         for lease in changes.stops:
             self.stops[lease] = self._held[lease]
-        for (_, job), because in changes.doubts:
-            if (job, because) not in self.doubts:
-                self.doubts.append((job, because))
+        for (_, job), because in changes.premature_starts:
+            if (job, because) not in self.premature_starts:
+                self.premature_starts.append((job, because))
         for finish in changes.ended:
             self._held.pop(finish.lease, None)
             self.stops.pop(finish.lease, None)

@@ -170,7 +170,7 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
     row.to(State.DONE if code == 0 else State.FAILED)
     settle(rows, row, changes)
     if row.state is State.FAILED:
-        _doubt(rows, row, node, changes)
+        _note_premature_starts(rows, row, node, changes)
 
 
 def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
@@ -187,7 +187,7 @@ def _later(row: Row, node: Node, when: Seconds) -> None:
     row.to(State.DISABLED if row.off or row.apart else State.LATER)
 
 
-def _doubt(rows: Rows, row: Row, node: Node, changes: Changes) -> None:
+def _note_premature_starts(rows: Rows, row: Row, node: Node, changes: Changes) -> None:
     """A job failed after its group was released early: those that hang on the release began on what is not whole."""
     if node.late is None:
         return
@@ -201,4 +201,4 @@ def _doubt(rows: Rows, row: Row, node: Node, changes: Changes) -> None:
             if child.kind == Kind.MILESTONE:
                 stack.append(child)
             elif child.kind == Kind.JOB or rows.node(child).late != release:
-                changes.doubts.append((child.key, row.job))
+                changes.premature_starts.append((child.key, row.job))

@@ -117,7 +117,7 @@ class Changes:
     stops: list[LeaseId] = field(default_factory=list)  # attempts that are to end
     aborts: dict[WorkflowId, tuple[Halt, int]] = field(default_factory=dict)  # workflows that end, what they return
     renewed: set[WorkflowId] = field(default_factory=set)  # workflows that do not return any more what they did
-    doubts: list[tuple[Key, JobId]] = field(default_factory=list)  # jobs that began too early, and because of which
+    premature_starts: list[tuple[Key, JobId]] = field(default_factory=list)  # who began too early, and why
 
 
 def settle(rows: Rows, row: Row, changes: Changes) -> None:

@@ -137,7 +137,7 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
         if not row.apart & ASSUMED:
             settle(board, row, changes)
     asserted = {row.job for row in new}
-    changes.certain = [pair for pair in board.doubts if pair[0] in asserted]
+    changes.certain = [pair for pair in board.premature_starts if pair[0] in asserted]
     return changes
 
 
@@ -167,7 +167,7 @@ def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bo
     if changes.changed:
         changes.renewed.update(row.workflow for row in in_order)
     jobs = {row.job for row in in_order}
-    changes.certain = [pair for pair in board.doubts if pair[0] in jobs and pair[1] in jobs]
+    changes.certain = [pair for pair in board.premature_starts if pair[0] in jobs and pair[1] in jobs]
     return changes
 
 
@@ -183,7 +183,7 @@ def following(board: Board, rows: Iterable[Row], only: bool = False) -> list[Row
     found = {row.key: row for row in rows}
     stack = list(found.values())
     began: dict[JobId, list[JobId]] = {}
-    for job, because in () if only else board.doubts:
+    for job, because in () if only else board.premature_starts:
         began.setdefault(because, []).append(job)
     while stack:
         row = stack.pop()

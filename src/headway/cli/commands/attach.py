@@ -25,15 +25,15 @@ def attach(store: str | None, workflow: str | None) -> int:
     from headway.model.states import State
 
     home, database, run = chosen_run(store, workflow)
-    display = Display(sum(database.counts(run).values()), 0)
+    display = Display(sum(database.progress.counts(run).values()), 0)
     with Attached(home, run) as attached:
         display.say(f"watching workflow {run}; Ctrl-C leaves it running.")
         for progress in attached.progress():
-            display.follow(progress, database.counts(run).get(State.DONE, 0))
-    counts = database.counts(run)
+            display.follow(progress, database.progress.counts(run).get(State.DONE, 0))
+    counts = database.progress.counts(run)
     jobs, done, failed = sum(counts.values()), counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     display.say(f"{done:,} of {jobs:,} jobs done, {failed:,} failed.")
-    dag = measured(database.web(run), database.history(run))
+    dag = measured(database.history.web(run), database.history.attempts(run))
     display.say(f"At best {dag.minimal_schedule.makespan:.2f} s for the longest path; {dag.work:.2f} s of work in all.")
     return 0 if done == jobs else 3
 

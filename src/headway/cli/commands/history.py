@@ -15,8 +15,8 @@ from headway.cli.store import looked_at
 from headway.model.states import Step
 
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Store
-    from headway.live.store.records import Attempt, Run
+    from headway.live.store import Store
+    from headway.live.store.views import Attempt, Run
 
 _STEPS = {Step.MAIN: "main", Step.PRE: "pre", Step.POST: "post"}
 
@@ -62,7 +62,7 @@ def command(
     if gantt is not None:
         from headway.cli.display.gantt import draw
 
-        draw(gantt, run.name, database.web(run.workflow), attempts)
+        draw(gantt, run.name, database.history.web(run.workflow), attempts)
     attempts = [one for one in attempts if one.outcome == "failed"] if failed else attempts
     if as_json:
         print_json({"workflow": run.workflow, "name": run.name, "attempts": [_answer(one) for one in attempts]})
@@ -80,14 +80,14 @@ def selected(store: Store, run: Run, jobs: Sequence[str]) -> list[Attempt]:
     from headway.live.runs.expected_times import place_of
 
     if not jobs:
-        return store.history(run.workflow)
+        return store.history.attempts(run.workflow)
     patterns = [job for job in jobs if any(sign in job for sign in "*?[")]
-    plain = [job for job in jobs if job not in patterns or store.named(run.workflow, job) is not None]
+    plain = [job for job in jobs if job not in patterns or store.history.named(run.workflow, job) is not None]
     places = {place_of(store, run, job) for job in plain}
     patterns = [job for job in patterns if job not in plain]
     return [
         one
-        for one in store.history(run.workflow)
+        for one in store.history.attempts(run.workflow)
         if one.job in places or any(fnmatchcase(one.name, pattern) for pattern in patterns)
     ]
 

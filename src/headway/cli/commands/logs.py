@@ -17,8 +17,8 @@ from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
-    from headway.live.store.records import Attempt, Member, Run
+    from headway.live.store import Store
+    from headway.live.store.views import Attempt, Member, Run
     from headway.model.messages import JobId
 
 _STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}
@@ -92,7 +92,9 @@ def command(
 def _begun(store: Store, run: Run) -> list[tuple[str, JobId]]:
     """The jobs that were ever started, each where it first was."""
     return list(
-        {one.name: (one.name, one.job) for one in store.history(run.workflow) if one.step is Step.MAIN}.values()
+        {
+            one.name: (one.name, one.job) for one in store.history.attempts(run.workflow) if one.step is Step.MAIN
+        }.values()
     )
 
 
@@ -110,7 +112,7 @@ def _answer(
     """What one attempt has printed, as docs/json.md says."""
     from headway.live.answers.logs import Output
 
-    attempt = _attempt(store.history(run.workflow, job), number, step)
+    attempt = _attempt(store.history.attempts(run.workflow, job), number, step)
     if attempt is None:
         nothing = dict.fromkeys(("attempt", "step", "exit_code", "site", "path"))
         return {"job": name, **nothing, "files": [], "text": ""}
@@ -133,9 +135,9 @@ def _answer(
 
 def _processes(store: Store, run: Run, job: JobId) -> list[Member]:
     """A DAGMan node's own processes, if `queue` made several: they print, and the node itself does not."""
-    if store.member(run.workflow, job).kind is not Kind.NODE:
+    if store.history.member(run.workflow, job).kind is not Kind.NODE:
         return []
-    return [member for member in store.web(run.workflow).members if member.owner == job]
+    return [member for member in store.history.web(run.workflow).members if member.owner == job]
 
 
 def _show(
@@ -143,7 +145,7 @@ def _show(
 ) -> None:
     from headway.live.answers.logs import Output, follow_attempt
 
-    attempts = store.history(run.workflow, job)
+    attempts = store.history.attempts(run.workflow, job)
     attempt = _attempt(attempts, number, step)
     if attempt is None:
         _talk("it has not run yet.")
@@ -189,7 +191,7 @@ def _nothing(attempt: Attempt) -> str:
 
 
 def _tell_end(store: Store, run: Run, job: JobId) -> None:
-    attempts = store.history(run.workflow, job)
+    attempts = store.history.attempts(run.workflow, job)
     last = attempts[-1]
     if last.ended is not None:
         end = last.outcome if last.outcome != "failed" else f"failed ({exit_text(last.exit_code)})"

@@ -13,8 +13,8 @@ from headway.model.errors import HeadwayError, UsageError
 if TYPE_CHECKING:
     from headway.live.client.services import GroupStatus
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
-    from headway.live.store.sights import Span, Submitted
+    from headway.live.store import Store
+    from headway.live.store.views import Span, Submitted
 
 _HELP = """\
 Usage: mqdump [STORE]
@@ -94,7 +94,7 @@ class Browser:
             else:
                 self._path.append(path)
         elif command == DEPENDENCIES:
-            awaited = self._store.awaited_by(self._workflow.id, span.first, span.last)
+            awaited = self._store.places.awaited_by(self._workflow.id, span.first, span.last)
             print(f"{path} waits for: {', '.join(awaited) or 'nothing'}")
         else:
             for verb in _VERBS[command]:

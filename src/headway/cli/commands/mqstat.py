@@ -38,7 +38,7 @@ def listed(place: str | None) -> list[str]:
     from headway.live.home.store_location import home_of
 
     home, store = looked_at(place)
-    given = store.running()
+    given = store.watching.running()
     ahead = not_begun(store, given, lambda workflow: home_of(home, place, store, workflow))
     rows = [
         [str(job.lease), job.name, job.command, job.host, _clock(job.started), job.status]

@@ -90,13 +90,13 @@ def _run(options: Options) -> int:
             return code
     from headway.live.client.starter import Starter
     from headway.live.home.folder import Home
-    from headway.live.store import opened, prepared
+    from headway.live.store import import_for_runner, opened
 
     home = Home(folder)
     base = server if server is not None else home.database
     if server is not None:
         leave_at_once_on_ctrl_c()
-    opening = prepared(base, options.sync)
+    import_for_runner(base)
     starter = Starter(home, options.sync, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
     from headway.live.client.watch import watched
@@ -110,7 +110,7 @@ def _run(options: Options) -> int:
         found = meant(options)
         line = watched(home, starter)
         session = Session(
-            *(home, opening(), lambda: opened(base, options.sync), line, found, options.arguments),
+            *(home, opened(base, options.sync), line, found, options.arguments),
             Wish(
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
                 *(memory, named, options.place, for_inside(options)),

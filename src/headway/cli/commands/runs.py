@@ -14,7 +14,7 @@ from headway.cli.store import looked_at
 from headway.model.states import State
 
 if TYPE_CHECKING:
-    from headway.live.store.records import Run
+    from headway.live.store.views import Run
 
 
 @click.command("runs", short_help="The workflows of a store.")
@@ -27,7 +27,7 @@ def command(store: str | None, as_json: bool) -> None:
     from headway.live.home.store_location import home_of
 
     home, database = looked_at(store)
-    runs, now = database.runs(), database.clock()
+    runs, now = database.history.runs(), database.clock()
     homes = [home_of(home, store, database, run.workflow) for run in runs if run.held]
     ahead = at_hand({one.folder: one for one in homes if one is not None}.values(), database.is_shared)
     runs = [run.without(ahead.count(run.held)) for run in runs]

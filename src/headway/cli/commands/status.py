@@ -93,7 +93,7 @@ def answer(found: Status) -> dict[str, Any]:
             }
             for job in found.running
         ],
-        "in_doubt": [{"job": name, "because": because} for name, because in found.doubts],
+        "in_doubt": [{"job": name, "because": because} for name, because in found.premature_starts],
     }
 
 
@@ -109,9 +109,9 @@ def text(found: Status, now: float, columns: int, most: int | None) -> list[str]
         lines += ["", *_groups(found.groups, most)]
     if found.running:
         lines += ["", *_running(found, now, columns, most)]
-    if found.doubts:
-        doubtful = list(dict.fromkeys(name for name, _ in found.doubts))
-        failed = list(dict.fromkeys(because for _, because in found.doubts))
+    if found.premature_starts:
+        doubtful = list(dict.fromkeys(name for name, _ in found.premature_starts))
+        failed = list(dict.fromkeys(because for _, because in found.premature_starts))
         lines += [
             "",
             f"In doubt: {named(doubtful)} began before {named(failed)} failed."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from headway.live.runs.expected_times import measured
-from headway.live.store.records import Attempt, Web
+from headway.live.store.views import Attempt, Web
 from headway.model.record import record
 from headway.model.timeline import Curve, Elapsed, Span, concurrency, pauses, slots
 

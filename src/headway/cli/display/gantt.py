@@ -12,7 +12,7 @@ from headway.cli.display.chart import Bar, Chart, chart
 from headway.cli.display.report import duration
 from headway.cli.display.table import counted
 from headway.live.reading.read import write_whole
-from headway.live.store.records import Attempt, Web
+from headway.live.store.views import Attempt, Web
 from headway.model.errors import NotFoundError, UsageError, not_installed, shown, unquoted
 from headway.model.states import Step
 from headway.model.timeline import Curve, averaged, peak

@@ -101,7 +101,7 @@ def _runs(trial: Trial, done: Callable[[float], None]) -> Runs:
                 place = str(Path(folder) / f"{name}-{pair}" / "store.db")
                 Path(place).parent.mkdir()
                 store = opened(place)
-                workflow = store.add(trial.submission(name, pair), time.time())
+                workflow = store.submissions.add(trial.submission(name, pair), time.time())
                 store.close()
                 found[name].append(outcome(place, workflow, trial.dag.job_count, trial.batches(pair)))
                 done(trial.dag.job_count)

@@ -121,16 +121,16 @@ class _Crew:
 def worked(place: str, workflow: WorkflowId, arrived: Seconds) -> Iterator[tuple[Seconds, ...]]:
     """What a placeholder does. It yields nothing when it gets a job, and its times when that is done."""
     store = opened(place)
-    me = store.enter(os.uname().nodename, os.getpid(), time.time())
-    for lease in store.exchange(me, [], Room(1, 1), [workflow], time.time()).leases:
+    me = store.placeholders.enter(os.uname().nodename, os.getpid(), time.time())
+    for lease in store.leases.exchange(me, [], Room(1, 1), [workflow], time.time()).leases:
         started = time.time()
         yield ()
         job = spawn(Spec.read(lease.spec), os.environb, os.devnull)
         _, status = os.waitpid(job, 0)
         finish = Finish(lease.id, os.waitstatus_to_exitcode(status), started, time.time())
-        store.exchange(me, [finish], Room(0, 1), [workflow], time.time())
+        store.leases.exchange(me, [finish], Room(0, 1), [workflow], time.time())
         yield started - arrived, time.time() - arrived
-    store.leave(me, time.time())
+    store.placeholders.leave(me, time.time())
     store.close()
 
 
@@ -152,7 +152,7 @@ def _run(place: str, workflow: WorkflowId, jobs: int, batches: Sequence[Batch]) 
     crew.go_home(jobs)
     last = max(crew.taken)
     store = opened(place)
-    ended = [attempt.ended or 0.0 for attempt in store.history(workflow) if attempt.exit_code == 0]
+    ended = [attempt.ended or 0.0 for attempt in store.history.attempts(workflow) if attempt.exit_code == 0]
     if len(ended) != jobs:
         raise HeadwayError(f"{jobs - len(ended)} jobs have not been done.")
     return Outcome(

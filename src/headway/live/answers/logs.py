@@ -11,9 +11,9 @@ from pathlib import Path
 from headway.live.client.asking import asked, is_served
 from headway.live.home.folder import Home
 from headway.live.home.ownership import read_in
-from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt, Run
+from headway.live.store import Store
 from headway.live.store.spec import Spec
+from headway.live.store.views import Attempt, Run
 from headway.model.messages import JobId
 from headway.model.record import mutable
 from headway.model.states import State, Step
@@ -81,7 +81,9 @@ class Output:
     def of(cls, home: Home, store: Store, run: Run, attempt: Attempt) -> Output:
         spec = Spec("")
         if attempt.step is Step.MAIN:
-            spec = store.given(run.workflow, attempt.job, attempt.number, store.member(run.workflow, attempt.job).spec)
+            spec = store.watching.given(
+                run.workflow, attempt.job, attempt.number, store.history.member(run.workflow, attempt.job).spec
+            )
         place = Path(run.directory, spec.directory or ".")
         files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
         log = home.log(run.workflow, attempt.job, attempt.number)
@@ -132,7 +134,7 @@ def follow(home: Home, store: Store, run: Run, job: JobId, write: Write, talk: T
 
     Begins with the last attempt there is, or waits for the first.
     """
-    last = store.last_attempt(run.workflow, job)
+    last = store.history.last_attempt(run.workflow, job)
     seen, waited = (last.lease - 1 if last is not None else 0), False
     while True:
         for attempt in _later(store, run, job, seen):
@@ -140,12 +142,12 @@ def follow(home: Home, store: Store, run: Run, job: JobId, write: Write, talk: T
                 talk(f"attempt {attempt.number}{_step(attempt)}:")
             seen, last = attempt.lease, attempt
             follow_attempt(home, store, run, attempt, write, talk)
-        state = store.member(run.workflow, job).state
+        state = store.history.member(run.workflow, job).state
         if state in (State.DONE, State.FAILED):
             if not _later(store, run, job, seen):
                 return last
             continue
-        if state is not State.RUNNING and not store.is_under_way(run.workflow):
+        if state is not State.RUNNING and not store.progress.is_under_way(run.workflow):
             talk("it does not run any more: its workflow has ended.")
             return last
         if not waited and state is not State.RUNNING:
@@ -160,7 +162,7 @@ def follow_attempt(home: Home, store: Store, run: Run, attempt: Attempt, write: 
     output = Output.of(home, store, run, attempt)
     try:
         while True:
-            now = store.last_attempt(run.workflow, attempt.job)
+            now = store.history.last_attempt(run.workflow, attempt.job)
             ended = now is None or now.lease != attempt.lease or now.ended is not None
             output.pass_on(ended, write, talk)  # after asking: what an ended one wrote is all there
             if ended:
@@ -172,10 +174,10 @@ def follow_attempt(home: Home, store: Store, run: Run, attempt: Attempt, write: 
 
 def _later(store: Store, run: Run, job: JobId, seen: int) -> list[Attempt]:
     """Attempts after one that was seen."""
-    last = store.last_attempt(run.workflow, job)
+    last = store.history.last_attempt(run.workflow, job)
     if last is None or last.lease <= seen:
         return []
-    return [attempt for attempt in store.history(run.workflow, job) if attempt.lease > seen]
+    return [attempt for attempt in store.history.attempts(run.workflow, job) if attempt.lease > seen]
 
 
 def _step(attempt: Attempt) -> str:

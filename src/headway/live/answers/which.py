@@ -15,8 +15,8 @@ from headway.model.errors import HeadwayError, NotFoundError, shown
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
-    from headway.live.store.sights import Submitted
+    from headway.live.store import Store
+    from headway.live.store.views import Submitted
     from headway.model.messages import WorkflowId
 
 
@@ -26,7 +26,7 @@ def chosen(store: Store, wanted: str | None = None, home: Home | None = None) ->
     A sub-DAG is meant only by its number, or where nothing else is. `home` is the folder of a local store: its runner
     knows what is run just now.
     """
-    there = store.workflows()  # the latest first
+    there = store.watching.workflows()  # the latest first
     if not there:
         raise NotFoundError("the store is empty: nothing was run yet.", "Run a workflow first: headway run W.")
     found = there if wanted is None else _meant(there, wanted)
@@ -37,7 +37,7 @@ def chosen(store: Store, wanted: str | None = None, home: Home | None = None) ->
     found = [one for one in found if not is_sub_dag(one.source)] or found
     if len(found) == 1:
         return found[0]
-    busy, last = running(store, home), store.last_run()
+    busy, last = running(store, home), store.watching.last_run()
     return min(found, key=lambda one: (one.id not in busy, one.id != last, -one.id))
 
 
@@ -54,8 +54,8 @@ def _meant(there: Sequence[Submitted], wanted: str) -> list[Submitted]:
 def running(store: Store, home: Home | None) -> frozenset[WorkflowId]:
     """The workflows that somebody runs now: its runner says so, or where it cannot be asked, jobs are given out."""
     if home is None or store.is_shared or home.is_foreign:
-        return store.leased() if store.present(store.clock()) else frozenset()
+        return store.watching.leased() if store.watching.present(store.clock()) else frozenset()
     with contextlib.suppress(HeadwayError):  # it does not answer
         said = asked(home, patience=GLANCE)
-        return frozenset() if said is None else store.leased() | said.runs
-    return store.leased()
+        return frozenset() if said is None else store.watching.leased() | said.runs
+    return store.watching.leased()

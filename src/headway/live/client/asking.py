@@ -15,7 +15,7 @@ from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Store
+    from headway.live.store import Store
 
 _PATIENCE = 60.0  # seconds
 GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
@@ -52,7 +52,7 @@ class AtHand:
 def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
     if home is None or store.is_shared or home.is_foreign:
-        return store.present(now) > 0
+        return store.watching.present(now) > 0
     line = home.connect()
     if line is None:
         return False

@@ -10,7 +10,7 @@ from headway.live.client.asking import GLANCE, asked
 from headway.live.client.watch import Line, Progress, Stops
 from headway.live.home.folder import Home
 from headway.live.home.store_location import found_store, home_of
-from headway.live.store.protocol import Store
+from headway.live.store import Store
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import WorkflowId
 
@@ -30,7 +30,7 @@ def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, Wo
 def check_running(home: Home, store: Store, workflow: WorkflowId) -> None:
     """Refuses a workflow that nobody runs: there is nothing to stop."""
     said = asked(home, patience=GLANCE)
-    if said is not None and workflow not in said.runs | store.leased():
+    if said is not None and workflow not in said.runs | store.watching.leased():
         raise NotFoundError(f"workflow {workflow} is not being run.", "headway runs shows which one is.")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, group_state, shown_state
 from headway.live.client.asking import AtHand, at_hand, is_served
-from headway.live.store.sights import Counted, RunningJob, Seen, Span, Submitted
+from headway.live.store.views import Counted, RunningJob, Seen, Span, Submitted
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import field, mutable, record
@@ -20,7 +20,7 @@ from headway.model.states import State
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
+    from headway.live.store import Store
 
 VERBS = ("enable", "disable", "stop", "done", "redo")
 PATIENCE = 10.0  # seconds that jobs have to end when they are stopped: they are asked first, and made to after five
@@ -54,7 +54,7 @@ class Status:
     workflows: Sequence[tuple[Submitted, Counts]]
     groups: Sequence[GroupStatus]
     running: Sequence[RunningJob]
-    doubts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
+    premature_starts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ def found_groups(store: Store, workflow: Submitted, words: Iterable[str]) -> lis
 
 
 def _found(store: Store, workflow: Submitted, word: str) -> list[Span]:
-    exact = store.group(workflow.id, word)
+    exact = store.places.group(workflow.id, word)
     if exact is not None:
         return [exact]
-    jobs = store.seen(workflow.id, *_ALL)
-    spans = [*store.groups(workflow.id), *(Span(one.name, one.job, one.job) for one in jobs)]
+    jobs = store.places.seen(workflow.id, *_ALL)
+    spans = [*store.places.groups(workflow.id), *(Span(one.name, one.job, one.job) for one in jobs)]
     if any(sign in word for sign in "*?["):
         matching = [span for span in spans if fnmatchcase(span.path, word)]
         if matching:
@@ -102,10 +102,13 @@ def status(
     span = None
     if group is not None:
         (span, *_) = found_groups(store, workflow, [group])
-    counted = store.seen_counts(workflow.id if only else None)
-    listed = [one for one in store.workflows() if one == workflow or not only]
-    spans, jobs = _spans(store, workflow, span), store.seen(workflow.id, *(_ALL if span is None else span.places))
-    running = store.running(workflow.id if only or span else None)
+    counted = store.watching.seen_counts(workflow.id if only else None)
+    listed = [one for one in store.watching.workflows() if one == workflow or not only]
+    spans, jobs = (
+        _spans(store, workflow, span),
+        store.places.seen(workflow.id, *(_ALL if span is None else span.places)),
+    )
+    running = store.watching.running(workflow.id if only or span else None)
     ahead = not_begun(store, running, home_of)
     if span is not None:
         running = [job for job in running if span.first <= job.job <= span.last or job.name.startswith(f"{span.path}/")]
@@ -114,7 +117,7 @@ def status(
         [(one, _counts(counted.get(one.id, Counted()), ahead)) for one in listed],
         _level(spans, jobs, ahead),
         [job for job in running if job.lease not in ahead],
-        store.doubts(workflow.id),
+        store.watching.premature_starts(workflow.id),
     )
 
 
@@ -136,7 +139,7 @@ def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:
     """The groups right below one, in order."""
     first, last = _ALL if above is None else above.places
     spans, end = list[Span](), -1
-    for span in store.groups(workflow.id):
+    for span in store.places.groups(workflow.id):
         if first <= span.first <= span.last <= last and span != above and span.first > end:
             spans.append(span)
             end = span.last
@@ -162,13 +165,16 @@ def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: AtHand) -> list[G
 
 def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -> tuple[str, list[str]]:
     """A job's state, and why it does not run."""
-    place = store.place(workflow.id, name)
+    place = store.places.place(workflow.id, name)
     if place is None:
-        if store.group(workflow.id, name) is not None:
+        if store.places.group(workflow.id, name) is not None:
             raise NotFoundError(f"{shown(name)} is a group, not a job.", f"headway status {name} shows its jobs.")
-        raise _missing("job", name, [one.name for one in store.seen(workflow.id, *_ALL)])
+        raise _missing("job", name, [one.name for one in store.places.seen(workflow.id, *_ALL)])
     now = store.clock()
-    facts, last = store.facts(workflow.id, place, is_served(home, store, now)), store.last_attempt(workflow.id, place)
+    facts, last = (
+        store.watching.facts(workflow.id, place, is_served(home, store, now)),
+        store.history.last_attempt(workflow.id, place),
+    )
     if (
         facts.state is State.RUNNING
         and last is not None
@@ -201,7 +207,7 @@ def steer_spans(
     store: Store, home: Home | None, workflow: Submitted, verb: str, spans: Sequence[Span], only: bool = False
 ) -> Outcome:
     """The same on groups that were found already."""
-    changed, stops = store.steer(verb, workflow.id, [(span.first, span.last) for span in spans], only)
+    changed, stops = store.steering.steer(verb, workflow.id, [(span.first, span.last) for span in spans], only)
     told = changed and tell_runner(home)
     if not stops:
         return Outcome(changed)
@@ -210,7 +216,7 @@ def steer_spans(
 
 def _still_running(store: Store, leases: set[LeaseId], patience: float) -> int:
     deadline = time.monotonic() + patience
-    while left := leases.intersection(store.open_leases()):
+    while left := leases.intersection(store.leases.open_leases()):
         if time.monotonic() >= deadline:
             return len(left)
         time.sleep(0.02)

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from headway.live.store.protocol import Working
+    from headway.live.store import Store
 
 
 @record
@@ -159,7 +159,7 @@ class Stops:
         return True
 
 
-def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[str, Any]]:
+def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:
     """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
     return [
         {
@@ -168,7 +168,7 @@ def failed_jobs(home: Home, store: Working, workflow: WorkflowId) -> list[dict[s
             "reason": reason,
             "log": home.log(workflow, JobId(job), attempt) if attempt else None,
         }
-        for name, job, attempt, code, reason in store.failures(workflow)
+        for name, job, attempt, code, reason in store.progress.failures(workflow)
     ]
 
 
@@ -191,10 +191,10 @@ class Bounds:
         return max(self.minimal, self.work)
 
 
-def bounds(store: Working, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
+def bounds(store: Store, workflow: WorkflowId, flat: Flat, slots: int) -> Bounds:
     """The bounds of a run, by the last attempt at each job."""
     taken: dict[object, float] = {}
-    attempts = store.attempts(workflow)
+    attempts = store.progress.attempts(workflow)
     for name, _, _, started, ended, code, *_ in attempts:
         if code is not None and isinstance(started, float) and isinstance(ended, float):
             taken[name] = max(0.0, ended - started)

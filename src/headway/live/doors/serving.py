@@ -13,14 +13,14 @@ from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Steering, Working
+    from headway.live.store import Store
 
 
-def serve(store: Callable[[], Working], words: Callable[[], Steering], incoming: int, outgoing: int) -> None:
+def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
     """Serves one runner until it leaves or its connection ends. The store is opened here, in a process of its own."""
     server = _Server(outgoing)
     try:
-        server.open(store(), words)
+        server.open(store())
     except HeadwayError as error:
         server.say(Trouble(error.what, error.fix))
         return
@@ -44,12 +44,12 @@ class _Server:
         self._outgoing = outgoing
         self._is_deaf = False  # since the connection to the store broke
 
-    def open(self, store: Working, words: Callable[[], Steering]) -> None:
-        self._store, self._end = store, StoreEnd(store, words)
+    def open(self, store: Store) -> None:
+        self._news, self._end = store.news, StoreEnd(store)
 
     def ears(self) -> list[int]:
         """What can be read when others have changed something."""
-        handle = -1 if self._is_deaf else self._store.fileno()
+        handle = -1 if self._is_deaf else self._news.fileno()
         return [] if handle < 0 else [handle]
 
     def answer(self, line: bytes) -> bool:
@@ -76,7 +76,7 @@ class _Server:
     def pass_on(self) -> None:
         """Tells the runner what others have changed, or that the store is away."""
         try:
-            news = self._store.heard()
+            news = self._news.heard()
         except HeadwayError as error:
             self._is_deaf = True
             self.say(Trouble(error.what, error.fix))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from headway.engine.ready import Room
 from headway.live.clock import Clock
@@ -13,7 +13,7 @@ from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from headway.live.store.protocol import Steering, Working
+    from headway.live.store import Store
 
 _NOTHING: dict[WorkflowId, str] = {}
 
@@ -21,9 +21,8 @@ _NOTHING: dict[WorkflowId, str] = {}
 class StoreEnd:
     """One runner, as its store sees it."""
 
-    def __init__(self, store: Working, words: Callable[[], Steering]) -> None:
-        self._store, self._opened = store, words
-        self._words: Steering | None = None  # opened when the first job says something; most never do
+    def __init__(self, store: Store) -> None:
+        self._store, self._leases = store, store.leases
         self._clock = Clock()
         self._is_shared = store.is_shared
         self.placeholder = PlaceholderId(0)
@@ -36,31 +35,31 @@ class StoreEnd:
                 "Use the same version of Headway on both.",
             )
         store, now = self._store, self.now()
-        store.listen()
+        store.news.listen()
         ends = self._by_our_clock(hello.ends, hello.clock)
         if hello.placeholder is not None:
             self.placeholder = hello.placeholder
-            answer = store.exchange(self.placeholder, ends, Room(0, 0), (), now, (), hello.holds)
+            answer = self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now, (), hello.holds)
             return Welcome(store.id, store.is_shared, self.placeholder, lost=answer.lost)
-        self.placeholder = store.enter(hello.host, hello.pid, now, hello.patience)
+        self.placeholder = store.placeholders.enter(hello.host, hello.pid, now, hello.patience)
         if ends:
-            store.exchange(self.placeholder, ends, Room(0, 0), (), now)
+            self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now)
         if store.is_shared:  # others hold leases of their own
-            leases = [lease for one in hello.before for lease in store.held(one)]
+            leases = [lease for one in hello.before for lease in self._leases.held(one)]
         else:
-            leases = store.open_leases()
+            leases = self._leases.open_leases()
         return Welcome(store.id, store.is_shared, self.placeholder, self._left(leases))
 
     def _left(self, leases: Sequence[LeaseId]) -> list[Left]:
         if not leases:
             return []
-        good = {lease.id: lease for lease in self._store.leases(leases)}
+        good = {lease.id: lease for lease in self._leases.good(leases)}
         found = list[Left]()
         for number in leases:
-            lease, lost = good.get(number), self._store.lost(number)
+            lease, lost = good.get(number), self._leases.lost(number)
             spec, directory, given = ("", "", 0.0) if lost is None else lost
             if lease is not None:
-                directory = self._store.directory(lease.workflow)
+                directory = self._leases.directory(lease.workflow)
             found.append(Left(number, lease, directory, spec, given))
         return found
 
@@ -73,39 +72,37 @@ class StoreEnd:
             directories = {}
             for workflow in asked.news:
                 try:
-                    directories[workflow] = self._store.directory(workflow)
+                    directories[workflow] = self._leases.directory(workflow)
                 except NotFoundError:
                     unknown.append(workflow)
             workflows = [workflow for workflow in workflows if workflow not in unknown]
         if asked.adopts:
-            self._store.adopt(self.placeholder, list(asked.adopts))
+            self._leases.adopt(self.placeholder, list(asked.adopts))
         if asked.says:
             heard = [self._keep(word) for word in asked.says]
         if asked.winds_up:
-            wound_up = {workflow: self._store.remove(workflow) for workflow in asked.winds_up}
+            wound_up = {workflow: self._store.steering.remove(workflow) for workflow in asked.winds_up}
         if self._is_shared:
             ends = self._by_our_clock(ends, asked.clock)
-        answer = self._store.exchange(
+        answer = self._leases.exchange(
             self.placeholder, ends, asked.room, workflows, self.now(), asked.idle, asked.holds
         )
         if asked.holds is not None and self._is_shared:
-            self._store.reclaim(self.placeholder, self.now())
+            self._store.placeholders.reclaim(self.placeholder, self.now())
         return Reply(answer, directories, unknown, heard, wound_up, asked.number)
 
     def leave(self) -> None:
-        self._store.leave(self.placeholder, self.now())
+        self._store.placeholders.leave(self.placeholder, self.now())
 
     def now(self) -> Seconds:
         """The time by the clock that all times in the store are from."""
         return self._store.clock() if self._is_shared else self._clock.now()
 
     def _keep(self, word: Word) -> bool:
-        if self._words is None:
-            self._words = self._opened()
         lease = LeaseId(word.lease)
-        is_held = self._words.say(lease, word.text)
+        is_held = self._store.steering.say(lease, word.text)
         if is_held and word.ready:
-            self._words.ready(lease)
+            self._store.steering.ready(lease)
         return is_held
 
     def _by_our_clock(self, ends: Sequence[Finish], clock: Seconds) -> Sequence[Finish]:

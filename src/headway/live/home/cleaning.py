@@ -10,8 +10,8 @@ from pathlib import Path
 
 from headway.live.client.asking import asked
 from headway.live.home.folder import Home
-from headway.live.store.protocol import Store
-from headway.live.store.records import Run
+from headway.live.store import Store
+from headway.live.store.views import Run
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds, WorkflowId
 from headway.model.record import field, record
@@ -55,7 +55,7 @@ class Plan:
 
 def plan(home: Home | None, store: Store, wish: Wish, now: Seconds) -> Plan:
     """What a wish comes to."""
-    runs = store.runs()
+    runs = store.history.runs()
     busy = running(home, store, runs, now)
     latest = {run.source: run.workflow for run in runs}
     chosen = [run for run in runs if _is_meant(run, latest[run.source], wish)]
@@ -75,7 +75,7 @@ def running(home: Home | None, store: Store, runs: Sequence[Run], now: Seconds) 
         if said is None:
             return set()
         return {run.workflow for run in runs if run.leases or run.workflow in said.workflows}
-    present = bool(store.present(now))
+    present = bool(store.watching.present(now))
     return {run.workflow for run in runs if run.leases or (present and run.is_under_way)}
 
 
@@ -122,10 +122,10 @@ def carry_out(home: Home | None, store: Store, what: Plan, wish: Wish, now: Seco
         if what.runs and not wish.only_logs:
             if home is not None and any(run.leases for run in what.runs):
                 _recover(home, store)
-            store.forget([run.workflow for run in what.runs])
+            store.history.forget([run.workflow for run in what.runs])
         aside = [_aside(one.path) for one in what.litter]
     if what.runs and not wish.only_logs:
-        store.shrink()
+        store.database.shrink()
     for path in aside:
         shutil.rmtree(path, ignore_errors=True)
     return max(0, before - _database(home)) + what.size
@@ -137,7 +137,7 @@ def _refuse_if_running(home: Home | None, store: Store, what: Plan, now: Seconds
     if said is not None and said.undecided:
         raise HeadwayError("nothing was removed: a headway run is just starting.", "Try again in a moment.")
     known = {run.workflow for run in what.runs}
-    busy = running(home, store, [run for run in store.runs() if run.workflow in known], now)
+    busy = running(home, store, [run for run in store.history.runs() if run.workflow in known], now)
     if busy:
         raise HeadwayError(f"nothing was removed: workflow {min(busy)} is running now.", "Clean when it has ended.")
 
@@ -178,7 +178,7 @@ def _recover(home: Home, store: Store) -> None:
         return  # a runner has come; what it runs is not forgotten
     try:
         spool, roster = Spool(home.spool), Roster(home.roster)
-        end = StoreEnd(store, lambda: store)
+        end = StoreEnd(store)
         port = Direct(end)
         welcome = greet(home, port, spool)
         mark = f"{store.id}-{home.identity:x}"

@@ -11,7 +11,7 @@ from headway.model.errors import HeadwayError, NotFoundError, shown
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
-    from headway.live.store.protocol import Store
+    from headway.live.store import Store
     from headway.model.messages import WorkflowId
 
 STORE = "HEADWAY_STORE"
@@ -46,10 +46,10 @@ def home_of(home: Home | None, option: str | None, store: Store, workflow: Workf
         return home
     from headway.live.store.sub_dags import above
 
-    sources = {one.id: one.source for one in store.workflows()}
+    sources = {one.id: one.source for one in store.watching.workflows()}
     while (outer := above(sources.get(workflow, ""))) in sources and outer is not None:
         workflow = outer  # a sub-DAG may lie in another folder, but has the runner of its DAG
-    return server_home(option, store.directory(workflow))
+    return server_home(option, store.leases.directory(workflow))
 
 
 def server_home(option: str | None, directory: str) -> Home | None:

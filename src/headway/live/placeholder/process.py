@@ -8,7 +8,7 @@ import sys
 
 from headway.live.home.folder import Home
 from headway.live.placeholder.runner import FEWEST, Runner, most_files
-from headway.live.store import opened, working
+from headway.live.store import opened
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def _port(home: Home, sync: str, server: str | None) -> Port:
         from headway.live.doors.port import Direct
         from headway.live.doors.store_end import StoreEnd
 
-        return Direct(StoreEnd(working(home.database, sync), lambda: opened(home.database, sync)))
+        return Direct(StoreEnd(opened(home.database, sync)))
     from headway.live.doors.pipe import Forked, Pipe
 
     def serve(handle: int) -> None:
@@ -61,7 +61,7 @@ def _port(home: Home, sync: str, server: str | None) -> Port:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when its runner does
         _keep(handle)
-        serve(lambda: working(server), lambda: opened(server), handle, handle)
+        serve(lambda: opened(server), handle, handle)
 
     return Pipe(Forked(serve).connect)
 

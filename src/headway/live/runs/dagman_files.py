@@ -12,9 +12,8 @@ from pathlib import Path
 from headway.formats.dagman.status import NodeLine, NodeStatus, Trial, Tries, status_text
 from headway.live.placeholder.running import CALLED_OFF, OVER
 from headway.live.reading.read import write_whole
-from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt
-from headway.live.store.standing import Standing
+from headway.live.store import Store
+from headway.live.store.views import Attempt, JobRow
 from headway.model.errors import HeadwayError, UnreachableError
 from headway.model.job import PLAIN
 from headway.model.messages import JobId, WorkflowId
@@ -50,11 +49,11 @@ class DagmanFiles:
         self._least = 0.0 if settings.status_file is None else float(settings.status_file[1])
         self._log = None if settings.jobstate_log is None else folder / settings.jobstate_log
         self._next_status = self._next_look = 0.0
-        self._web = store.web(number)
+        self._web = store.history.web(number)
         self._processes = Counter(member.owner for member in self._web.members if member.owner is not None)
         groups = chain(workflow.walk(), ((group.name, group) for group in workflow.special()))
         self._rules = {path: group.jobs[0].rules for path, group in groups if group.jobs}
-        self._own = store.part_rules(number)
+        self._own = store.history.part_rules(number)
         self._logged = self._in_the_log()
         self._append([f"{int(time.time())} INTERNAL *** DAGMAN_STARTED {number}.0 ***"])
 
@@ -62,7 +61,7 @@ class DagmanFiles:
         """What earlier runs have written of this workflow; times left out, which are known better afterwards."""
         if self._log is None or not self._log.is_file():
             return Counter()
-        begun = next((int(one.submitted) for one in self._store.workflows() if one.id == self._number), 0)
+        begun = next((int(one.submitted) for one in self._store.watching.workflows() if one.id == self._number), 0)
         try:
             lines = self._log.read_text(errors="surrogateescape").splitlines()
         except OSError:
@@ -89,7 +88,7 @@ class DagmanFiles:
         due = self._status is not None and (ended or now >= self._next_status)
         if self._log is None and not due:
             return
-        runs, tries = self._store.history(self._number), Tries(self._since)
+        runs, tries = self._store.history.attempts(self._number), Tries(self._since)
         told = [line for run in sorted(runs, key=lambda run: run.lease) for line in tries.lines(self._trial(run))]
         self._append(self._news(sorted(told, key=lambda line: line[0])))
         if due:
@@ -144,7 +143,7 @@ class DagmanFiles:
                 name = self._trial(run).node
                 at[name] = run.step
                 queued[name] += run.step is Step.MAIN
-        jobs = self._store.jobs(self._number)
+        jobs = self._store.progress.jobs(self._number)
         futile = self._futile(jobs, tries)
         nodes = []
         for job in jobs:
@@ -176,7 +175,7 @@ class DagmanFiles:
             return "not_idle"
         return "User defined as DONE" if status is NodeStatus.DONE and rules.done else ""
 
-    def _futile(self, jobs: Sequence[Standing], tries: Tries) -> set[JobId]:
+    def _futile(self, jobs: Sequence[JobRow], tries: Tries) -> set[JobId]:
         """Nodes that will not run, because one before them has failed; not where UNLESS-EXIT says so, as in DAGMan."""
         failures = [job for job in jobs if job.state is State.FAILED]
         failed = [job.job for job in failures if not tries.gave_up(job.name, self._rules.get(job.name, PLAIN))]

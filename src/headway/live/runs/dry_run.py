@@ -11,7 +11,7 @@ from headway.live.home.store_location import is_store
 from headway.live.runs.rescue import rescue_of, rescued
 from headway.live.runs.selection import Choice
 from headway.live.runs.submit import carried_over, disabled, latest_of, submission_of
-from headway.live.store import AnyStore, looked_at
+from headway.live.store import Store, looked_at
 from headway.live.store.arrangement import Made, earlier, known, last_starts, made
 from headway.live.store.submission import Submission
 from headway.model.flatten import Flat
@@ -41,12 +41,12 @@ def dry_run(
         number, digest = latest
         if digest == submission.digest and not fresh:
             owed = choice.owed(store, number, flat)
-            return flat, choice.planned(flat, known(store, number), last_starts(store, number), owed)
+            return flat, choice.planned(flat, known(store.database, number), last_starts(store.database, number), owed)
         if fresh:
             return flat, choice.planned(flat, owed=_owed(choice, store, number, submission, flat))
         way = choice.way(edited)
         done = carried_over(store, number, choice.source, choice.arguments, submission, flat, way)
-        off, before = disabled(store, number), store.definitions(number)
+        off, before = disabled(store, number), store.submissions.definitions(number)
         return flat, choice.planned(
             flat,
             {
@@ -62,7 +62,7 @@ def dry_run(
 
 def _owed(
     choice: Choice,
-    store: AnyStore,
+    store: Store,
     latest: WorkflowId,
     submission: Submission,
     flat: Flat,
@@ -75,7 +75,7 @@ def _owed(
 
     named = zip(flat.dag.names, submission.definitions(), strict=True)
     now = {name: Made(definition, name in done) for name, definition in named if definition is not None}
-    found = owed(flat, now, (made(store, one) for one in (latest, *earlier(store, latest))))
+    found = owed(flat, now, (made(store.database, one) for one in (latest, *earlier(store.database, latest))))
     return choice.with_halves(store, None, flat, found)
 
 

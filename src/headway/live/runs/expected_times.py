@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from headway.live.answers.which import chosen
-from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt, Run, Web
+from headway.live.store import Store
 from headway.live.store.sub_dags import without_place
+from headway.live.store.views import Attempt, Run, Web
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
 from headway.model.messages import JobId
@@ -23,17 +23,17 @@ _BESIDE = (Kind.MILESTONE, Kind.SERVICE)  # no work that anybody waits for
 def chosen_run(store: Store, option: str | None = None, home: Home | None = None) -> Run:
     """The workflow that a command means, with all that is known of it."""
     meant = chosen(store, option, home).id
-    return next(run for run in store.runs() if run.workflow == meant)
+    return next(run for run in store.history.runs() if run.workflow == meant)
 
 
 def place_of(store: Store, run: Run, name: str) -> JobId:
     """The place of a job that must be there."""
-    found = store.named(run.workflow, name)
+    found = store.history.named(run.workflow, name)
     if found is not None:
         return found
     from difflib import get_close_matches
 
-    close = get_close_matches(name, [job.name for job in store.jobs(run.workflow)], 1)
+    close = get_close_matches(name, [job.name for job in store.progress.jobs(run.workflow)], 1)
     hint = f"Did you mean {shown(close[0])}?" if close else "headway history lists those that ran."
     raise NotFoundError(f"workflow {run.workflow} ({shown(run.name)}) has no job {shown(name)}.", hint)
 
@@ -92,10 +92,10 @@ def _to_the_final(web: Web, size: int, arcs: list[tuple[int, int]]) -> list[tupl
 def run_times(store: Store, source: str) -> dict[str, float]:
     """Seconds that jobs took by name, from earlier runs of a source (a file with its arguments), the latest first."""
     found: dict[str, float] = {}
-    for run in reversed(store.runs()):
+    for run in reversed(store.history.runs()):
         if without_place(run.source) != without_place(source) or not run.attempts:
             continue
-        for name, seconds in _by_name(store.web(run.workflow), store.history(run.workflow)).items():
+        for name, seconds in _by_name(store.history.web(run.workflow), store.history.attempts(run.workflow)).items():
             found.setdefault(name, seconds)
         if run.is_done:
             break

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from headway.formats.dagman.rescue import MOST, rescue_name, rescue_number, rescue_text
 from headway.live.reading.read import read, write_whole
-from headway.live.store.protocol import Store
+from headway.live.store import Store
 from headway.model.messages import WorkflowId
 from headway.model.record import replace
 from headway.model.states import State
@@ -37,14 +37,14 @@ def write_rescue(workflow: Workflow, store: Store, number: WorkflowId, since: fl
     dag = Path(workflow.source)
     if not dag.is_file():
         return None
-    jobs = store.jobs(number)
+    jobs = store.progress.jobs(number)
     outside = {group.name for group in workflow.special()}  # DAGMan runs these whatever a rescue file says
     done = [job.name for job in jobs if job.state is State.DONE and job.name not in outside]
     failed = [job.name for job in jobs if job.state is State.FAILED]
     text = rescue_text(dag.name, done, failed, len(jobs))
     before = _newest(dag)
     is_told = before is not None and _content(before) == text.encode("utf-8", "surrogateescape")
-    if is_told and not any((run.ended or since) >= since for run in store.history(number)):
+    if is_told and not any((run.ended or since) >= since for run in store.history.attempts(number)):
         return None
     last = 0 if before is None else rescue_number(dag.name, before.name) or 0
     path = dag.with_name(rescue_name(dag.name, min(MOST, last + 1)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from headway.engine.edited import REFUSE, RERUN
-from headway.live.store.shared import Shared
+from headway.live.store import Store
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record
@@ -16,7 +16,6 @@ from headway.model.workflow import Workflow
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a run of everything does without
     from headway.engine.plan import Known, Plan
-    from headway.live.store.claims import Claims
     from headway.live.store.defaults import Defaults
 
 
@@ -63,19 +62,20 @@ class Choice:
         """What to do with an edited file: with -B all of it runs again, so there is nothing to ask."""
         return RERUN if self.is_judged and self.always and edited == REFUSE else edited
 
-    def owed(self, store: Claims, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
+    def owed(self, store: Store, workflow: WorkflowId, flat: Flat) -> Mapping[str, str]:
         """Targets that must be made, whatever their files look like."""
         if not self.is_judged or self.always:
             return {}
         from headway.live.runs.uptodate import owed
         from headway.live.store.arrangement import earlier, made
 
-        before = earlier(store, workflow)
-        found = owed(flat, made(store, workflow), (made(store, one) for one in before)) if before else {}
+        database = store.database
+        before = earlier(database, workflow)
+        found = owed(flat, made(database, workflow), (made(database, one) for one in before)) if before else {}
         return self.with_halves(store, workflow, flat, found)
 
     def with_halves(
-        self, store: Claims, workflow: WorkflowId | None, flat: Flat, owed: Mapping[str, str]
+        self, store: Store, workflow: WorkflowId | None, flat: Flat, owed: Mapping[str, str]
     ) -> Mapping[str, str]:
         """The same, by the last attempt at each target with any goals: not only those of this workflow."""
         if not self.is_judged or self.always:
@@ -84,35 +84,36 @@ class Choice:
         from headway.live.runs.uptodate import HALF, half_made
         from headway.live.store.makefiles import last_attempts, of_file, unfinished
 
-        others = of_file(store, source_of(self.source, ()), workflow)
+        database = store.database
+        others = of_file(database, source_of(self.source, ()), workflow)
         if not others:
             return owed
         every = others if workflow is None else [*others, workflow]
-        halves = half_made(flat, unfinished(store, others), lambda names: last_attempts(store, every, names))
+        halves = half_made(flat, unfinished(database, others), lambda names: last_attempts(database, every, names))
         return dict.fromkeys(halves, HALF) | {name: why for name, why in owed.items() if why != HALF}
 
-    def settler(self, store: Claims) -> Callable[[WorkflowId, Flat], None]:
+    def settler(self, store: Store) -> Callable[[WorkflowId, Flat], None]:
         """What tells a store, once it has the workflow."""
         return partial(self.settle, store)
 
-    def settle(self, store: Claims, workflow: WorkflowId, flat: Flat) -> None:
+    def settle(self, store: Store, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
         if self.defaults is not None:
             from headway.live.store.defaults import set_defaults
 
-            set_defaults(store, workflow, flat, self.defaults)
-        arranged = bool(store.left_out(workflow))
+            set_defaults(store.database, workflow, flat, self.defaults)
+        arranged = bool(store.progress.left_out(workflow))
         if not (arranged or self.until or self.since or self.is_judged):
             return
         from headway.live.store.arrangement import arrange, known, last_starts
 
         if self.until or self.since or self.is_judged:
-            started = last_starts(store, workflow) if self.is_judged else {}
-            planned = self.planned(flat, known(store, workflow), started, self.owed(store, workflow, flat))
+            started = last_starts(store.database, workflow) if self.is_judged else {}
+            planned = self.planned(flat, known(store.database, workflow), started, self.owed(store, workflow, flat))
             if arranged or not planned.is_plain:
-                arrange(store, workflow, flat, planned)
+                arrange(store.database, workflow, flat, planned)
         elif arranged:
-            arrange(store, workflow, flat, None)
+            arrange(store.database, workflow, flat, None)
 
 
 @record
@@ -125,8 +126,8 @@ class Tally:
     left_out: int
 
 
-def tally(store: Shared, workflow: WorkflowId) -> Tally:
-    counts, out = store.counts(workflow), store.left_out(workflow)
+def tally(store: Store, workflow: WorkflowId) -> Tally:
+    counts, out = store.progress.counts(workflow), store.progress.left_out(workflow)
     done, failed = counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     skipped = sum(counts.values()) - done - failed
     failed_out = out.get(State.FAILED, 0)

@@ -15,7 +15,7 @@ from headway.live.failpoint import here
 from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
-from headway.live.store import PASSWORD, AnyStore, WorkingStore
+from headway.live.store import PASSWORD, Store
 from headway.live.store.spec import with_services
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
@@ -84,8 +84,7 @@ class Session:
     def __init__(
         self,
         home: Home,
-        store: WorkingStore,
-        whole: Callable[[], AnyStore],
+        store: Store,
         line: Line,
         workflow: Workflow,
         arguments: Sequence[str],
@@ -95,12 +94,11 @@ class Session:
     ) -> None:
         self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
-        self._whole = whole
         self._files: DagmanFiles | None = None
         if wish.place is not None:
             from headway.live.runs.sub_dag import sub_dag
 
-            arguments = [*arguments, sub_dag(whole(), workflow, wish.place)]
+            arguments = [*arguments, sub_dag(store, workflow, wish.place)]
         self._original = workflow
         self.rescue = None if wish.fresh or workflow.format != "dagman" else self._rescue(workflow)
         if self.rescue is not None:
@@ -118,7 +116,6 @@ class Session:
                 *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
                 choose=choice.settler(store),
                 edited=choice.way(wish.edited),
-                whole=whole,
                 named=wish.named,
                 heard=self.warnings,
             )
@@ -126,8 +123,8 @@ class Session:
         # A second try at something new could be a second one of it.
         self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
         if wish.retry:
-            waited_out(lambda: store.retry_failed(self.number), tell)
-        waited_out(lambda: store.resume(self.number, wish.place is not None), tell)
+            waited_out(lambda: store.submissions.retry_failed(self.number), tell)
+        waited_out(lambda: store.submissions.resume(self.number, wish.place is not None), tell)
         self.before = waited_out(lambda: tally(store, self.number), tell)
         self.total = self.before.done + self.before.failed + self.before.skipped
 
@@ -138,8 +135,8 @@ class Session:
         rescue, file = rescue_of(workflow), source_of(workflow, ())
         if rescue is None:
             return None
-        store, place = self._whole(), self._wish.place
-        known = any(one.source == file or one.source.startswith(f"{file} ") for one in store.workflows())
+        store, place = self._store, self._wish.place
+        known = any(one.source == file or one.source.startswith(f"{file} ") for one in store.watching.workflows())
         if known and place is not None:
             from headway.live.runs.sub_dag import is_tried_again
 
@@ -183,7 +180,7 @@ class Session:
         if self._workflow.settings.status_file is not None or self._workflow.settings.jobstate_log is not None:
             from headway.live.runs.dagman_files import DagmanFiles
 
-            known = self._original, self._whole(), self.number, self._since
+            known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
         yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
         if files is not None:
@@ -203,9 +200,8 @@ class Session:
         from headway.live.runs.expected_times import measured, taken
         from headway.model.states import Step
 
-        whole = self._whole()
-        attempts = whole.history(self.number)
-        dag = measured(whole.web(self.number), attempts)
+        attempts = self._store.history.attempts(self.number)
+        dag = measured(self._store.history.web(self.number), attempts)
         inside = {at for at, job in enumerate(self._flat.jobs) if job is not None and job.rules.subdag is not None}
         waits = sum(steps.get(Step.MAIN, 0.0) for job, steps in taken(attempts).items() if job in inside)
         work = max(0.0, dag.work - waits)  # a sub-DAG's node has no slot while the jobs of the sub-DAG run
@@ -216,13 +212,13 @@ class Session:
         """How it ended, by what the store says; to be asked when it has."""
         store, number = self._store, self.number
         ended, failed = tally(store, number), FAILED if self._wish.place is None else DAGMANS
-        returned, rescue, decided = store.returned(number), None, False
+        returned, rescue, decided = store.progress.returned(number), None, False
         if self._workflow.format == "dagman":
-            final = store.final_state(number)
+            final = store.progress.final_state(number)
             if ended.done < self.total and (returned != 0 or final is State.FAILED):
                 from headway.live.runs.rescue import write_rescue
 
-                rescue = write_rescue(self._workflow, self._whole(), number, self._since)
+                rescue = write_rescue(self._workflow, store, number, self._since)
             if final in (State.DONE, State.FAILED):  # it decides, whatever else happened
                 returned, decided = (0 if final is State.DONE else failed), True
         return Outcome(
@@ -234,5 +230,5 @@ class Session:
             rescue,
             failed,
             decided,
-            store.disabled(number) if ended.skipped else (),
+            store.progress.disabled(number) if ended.skipped else (),
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from headway.live.runs.submit import source_of
-from headway.live.store.protocol import Store
-from headway.live.store.records import Attempt
+from headway.live.store import Store
 from headway.live.store.sub_dags import above, sub_dag_mark, without_place
+from headway.live.store.views import Attempt
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Step
@@ -18,7 +18,7 @@ def sub_dag(store: Store, dag: Workflow, place: str) -> str:
     A job that runs again runs its sub-DAG from the beginning; one that has not come to its end goes on with it.
     """
     workflow, _, _ = place.partition(".")
-    sources = {one.id: one.source for one in store.workflows()}
+    sources = {one.id: one.source for one in store.watching.workflows()}
     outer: WorkflowId | None = WorkflowId(int(workflow))
     while outer in sources:
         if without_place(sources[outer]) == source_of(dag, ()):
@@ -38,4 +38,4 @@ def is_tried_again(store: Store, place: str) -> bool:
 
 def _tries(store: Store, place: str) -> list[Attempt]:
     workflow, _, job = place.partition(".")
-    return store.history(WorkflowId(int(workflow)), JobId(int(job)))
+    return store.history.attempts(WorkflowId(int(workflow)), JobId(int(job)))

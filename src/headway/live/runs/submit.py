@@ -15,9 +15,8 @@ from headway.live.failpoint import here
 from headway.live.home.folder import Home
 from headway.live.reading.files import Files
 from headway.live.store.relative import resolved
-from headway.live.store.shared import AlreadySubmittedError
 from headway.live.store.sub_dags import is_sub_dag
-from headway.live.store.submission import Submission
+from headway.live.store.submission import AlreadySubmittedError, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import HERE, PLAIN, Job
@@ -31,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from headway.live.store import AnyStore, WorkingStore
+    from headway.live.store import Store
 
 Earlier: TypeAlias = tuple[WorkflowId, str]
 BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that ask how long jobs take
@@ -39,7 +38,7 @@ BY_TIMES = frozenset(("auto", "critical-path", "prio-weighted"))  # orders that 
 
 def submitted(
     home: Home,
-    store: WorkingStore,
+    store: Store,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
@@ -47,7 +46,6 @@ def submitted(
     now: float,
     choose: Callable[[WorkflowId, Flat], None] | None = None,
     edited: str = REFUSE,
-    whole: Callable[[], AnyStore] | None = None,
     named: Mapping[str, int] | None = None,
     heard: list[str] | None = None,
 ) -> tuple[WorkflowId, Flat]:
@@ -55,9 +53,9 @@ def submitted(
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
     which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
-    `whole` is the same store with all that an earlier run may have to tell; `heard` gets the warnings of submit files.
+    `heard` gets the warnings of submit files.
     """
-    times = _run_times(store, whole, workflow, arguments, order_name)
+    times = _run_times(store, workflow, arguments, order_name)
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
     check_resources(flat, named or {}, submission.directory)
     if heard is not None:
@@ -76,14 +74,14 @@ def submitted(
                 off = disabled(store, before)
             here("submit.before")
             try:
-                number = store.add(new, now, before)
+                number = store.submissions.add(new, now, before)
             except AlreadySubmittedError:  # by a run on another host, or one that spells the store otherwise
                 continue
             here("submit.after")
             flat = new_flat
-            if off and whole is not None:
+            if off:
                 places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]
-                whole().steer("disable", number, places)
+                store.steering.steer("disable", number, places)
             break
         if choose is not None:
             choose(number, flat)
@@ -91,23 +89,22 @@ def submitted(
 
 
 def _run_times(
-    store: WorkingStore,
-    whole: Callable[[], AnyStore] | None,
+    store: Store,
     workflow: Workflow,
     arguments: Sequence[str],
     order_name: str,
 ) -> dict[str, float]:
     """How long jobs took in earlier runs of the same file, where the order asks for it."""
     source = source_of(workflow, arguments)
-    if whole is None or order_name not in BY_TIMES or (store.latest(source) is None and not is_sub_dag(source)):
+    if order_name not in BY_TIMES or (store.submissions.latest(source) is None and not is_sub_dag(source)):
         return {}
     from headway.live.runs.expected_times import run_times
 
-    return run_times(whole(), source)
+    return run_times(store, source)
 
 
 def carried_over(
-    store: WorkingStore,
+    store: Store,
     before: WorkflowId,
     workflow: Workflow,
     arguments: Sequence[str],
@@ -120,12 +117,12 @@ def carried_over(
         return _carried(store, before, arguments)
     if edited == REFUSE:
         raise _changed(workflow)
-    if store.open_leases() and store.counts(before).get(State.RUNNING):
+    if store.leases.open_leases() and store.progress.counts(before).get(State.RUNNING):
         raise UsageError(
             f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
         )
     names = flat.dag.names
-    was = store.definitions(before)
+    was = store.submissions.definitions(before)
     kept = still_done(flat.dag, submission.definitions(), was, edited)
     if workflow.format == "makefile" and edited == RERUN:
         from headway.live.reading.recipes import of_whole_recipes
@@ -134,12 +131,12 @@ def carried_over(
     return frozenset(names[node] for node in kept)
 
 
-def disabled(store: WorkingStore, workflow: WorkflowId) -> frozenset[str]:
+def disabled(store: Store, workflow: WorkflowId) -> frozenset[str]:
     """The jobs that their user has disabled, and that stay so when the file is edited."""
     from headway.live.store.arrangement import known
 
-    off = {job for job, one in known(store, workflow).items() if one.off}
-    return frozenset(job.name for job in store.jobs(workflow) if job.job in off) if off else frozenset()
+    off = {job for job, one in known(store.database, workflow).items() if one.off}
+    return frozenset(job.name for job in store.progress.jobs(workflow) if job.job in off) if off else frozenset()
 
 
 def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") -> None:
@@ -160,11 +157,11 @@ def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") 
                     )
 
 
-def _carried(store: WorkingStore, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
+def _carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
     """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
     if any("{#}" in word for word in command):
         return frozenset()
-    return frozenset(job.name for job in store.jobs(workflow) if job.state is State.DONE)
+    return frozenset(job.name for job in store.progress.jobs(workflow) if job.state is State.DONE)
 
 
 def _changed(workflow: Workflow) -> UsageError:
@@ -179,10 +176,12 @@ def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:
     return shlex.join([resolved(workflow.source), *arguments])
 
 
-def latest_of(store: WorkingStore, source: str, workflow: Workflow, arguments: Sequence[str]) -> Earlier | None:
+def latest_of(store: Store, source: str, workflow: Workflow, arguments: Sequence[str]) -> Earlier | None:
     """The last workflow of a source, and its digest; earlier versions did not follow links on the way to a file."""
     before = shlex.join([os.path.abspath(workflow.source), *arguments])  # noqa: PTH100
-    return store.latest(source) or (store.latest(before) if before != source_of(workflow, arguments) else None)
+    return store.submissions.latest(source) or (
+        store.submissions.latest(before) if before != source_of(workflow, arguments) else None
+    )
 
 
 def submission_of(

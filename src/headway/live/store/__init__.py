@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 from headway.model.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from headway.live.store.database import Database
+    from headway.live.store.history import History
+    from headway.live.store.leases import Leases, Placeholders
+    from headway.live.store.places import Places
+    from headway.live.store.progress import Progress
+    from headway.live.store.steering import Steering
+    from headway.live.store.submission import Submissions
+    from headway.live.store.watching import Watching
 
-    from headway.live.store.postgres import PostgresStore
-    from headway.live.store.sqlite import SqliteStore
-    from headway.live.store.whole_postgres import WholePostgresStore
-    from headway.live.store.whole_sqlite import WholeSqliteStore
-
-AnyStore: TypeAlias = "WholeSqliteStore | WholePostgresStore"  # each keeps to protocol.Store
-WorkingStore: TypeAlias = "SqliteStore | PostgresStore"  # to protocol.Progress and protocol.Looking
 FILE = "store.db"
 PASSWORD = "PGPASSWORD"  # noqa: S105 - the name of the variable with the password of a server's store
 BESIDE = ("", "-wal", "-shm", "-journal")  # what the files of an embedded store end with
@@ -56,44 +56,105 @@ def has_password(url: str) -> bool:
     return any("password" in unquote(part.partition("=")[0]).lower() for part in query.split("&"))
 
 
-def opened(place: str | Path, sync: str = "normal") -> AnyStore:
+class Store:
+    """The jobs database: a connection to it, and its parts. Each is imported when it is first used: runs are short."""
+
+    def __init__(self, database: Database) -> None:
+        self.database, self.news = database, database.news
+        self.id = database.id  # the mark that its jobs carry
+        self.is_shared = database.is_shared  # whether placeholders of other hosts may use it at the same time
+        self.clock, self.close = database.clock, database.close
+
+    @property
+    def remark(self) -> str:
+        """A sentence, if what is shown may be out of date."""
+        return self.database.remark
+
+    # --- what running takes ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def leases(self) -> Leases:
+        from headway.live.store.leases import Leases
+
+        return Leases(self.database)
+
+    @cached_property
+    def placeholders(self) -> Placeholders:
+        from headway.live.store.leases import Placeholders
+
+        return Placeholders(self.database, self.leases)
+
+    @cached_property
+    def submissions(self) -> Submissions:
+        from headway.live.store.submission import Submissions
+
+        return Submissions(self.database)
+
+    @cached_property
+    def progress(self) -> Progress:
+        from headway.live.store.progress import Progress
+
+        return Progress(self.database)
+
+    # --- what people say and ask -------------------------------------------------------------------------------------
+
+    @cached_property
+    def steering(self) -> Steering:
+        from headway.live.store.steering import Steering
+
+        return Steering(self.database)
+
+    @cached_property
+    def watching(self) -> Watching:
+        from headway.live.store.watching import Watching
+
+        return Watching(self.database)
+
+    @cached_property
+    def places(self) -> Places:
+        from headway.live.store.places import Places
+
+        return Places(self.database)
+
+    @cached_property
+    def history(self) -> History:
+        from headway.live.store.history import History
+
+        return History(self.database)
+
+
+def opened(place: str | Path, sync: str = "normal") -> Store:
     """The store at a folder, a file, `sqlite:///path` or `postgresql://host/database`, made if it is not there."""
     if is_server(str(place)):
-        from headway.live.store.whole_postgres import WholePostgresStore
+        from headway.live.store.postgres import PostgresDatabase
 
-        return WholePostgresStore(str(place))
-    from headway.live.store.whole_sqlite import WholeSqliteStore
+        return Store(PostgresDatabase(str(place)))
+    from headway.live.store.sqlite import SqliteDatabase
 
-    return WholeSqliteStore(_file(str(place)), sync)
+    return Store(SqliteDatabase(_file(str(place)), sync))
 
 
-def looked_at(place: str | Path) -> AnyStore:
+def looked_at(place: str | Path) -> Store:
     """The same for whoever only looks, which may be one that cannot be written."""
     file = None if is_server(str(place)) else _file(str(place))
     if file is not None and (file.is_symlink() or file.exists()):
         from headway.live.store.sqlite_file import is_own, is_writable
 
         if not is_own(file) or not is_writable(file):
-            from headway.live.store.read_only import ReadOnlyStore
+            from headway.live.store.read_only import ReadOnlyDatabase
 
-            return ReadOnlyStore(file)
+            return Store(ReadOnlyDatabase(file))
     return opened(place)
 
 
-def working(place: str | Path, sync: str = "normal") -> WorkingStore:
-    """The same with what running jobs takes, and no more: every run waits for what is imported."""
-    return prepared(place, sync)()
+def import_for_runner(place: str | Path) -> None:
+    """Imports what a runner needs, so that it has it when it is forked."""
+    import headway.live.store.leases
 
-
-def prepared(place: str | Path, sync: str = "normal") -> Callable[[], WorkingStore]:
-    """What opens such a store; all that takes is imported now, for whoever has to wait for something else."""
     if is_server(str(place)):
-        from headway.live.store.postgres import PostgresStore
-
-        return lambda: PostgresStore(str(place))
-    from headway.live.store.sqlite import SqliteStore
-
-    return lambda: SqliteStore(_file(str(place)), sync)
+        import headway.live.store.postgres
+    else:
+        import headway.live.store.sqlite  # noqa: F401
 
 
 def _file(text: str) -> Path | None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from headway.engine.arrangement import DISABLED, Place, Waits, arranged, arrives
 from headway.engine.plan import Known, Plan
-from headway.live.store.shared import STATES, Shared
-from headway.live.store.text import said
+from headway.live.store.rows import STATES
+from headway.live.store.text import decode
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record
 from headway.model.states import State
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.store.database import Database
 
-def known(store: Shared, workflow: WorkflowId) -> dict[int, Known]:
+
+def known(database: Database, workflow: WorkflowId) -> dict[int, Known]:
     """How far earlier runs have got with each job."""
     return {
         job: Known(STATES[state], attempts > 0, bool(off & DISABLED))
-        for job, state, _, off, attempts in store._run("places", workflow=workflow)
+        for job, state, _, off, attempts in database.run("places", workflow=workflow)
     }
 
 
@@ -29,38 +33,38 @@ class Made:
     begun: bool = False  # it was started at least once
 
 
-def made(store: Shared, workflow: WorkflowId) -> dict[str, Made]:
+def made(database: Database, workflow: WorkflowId) -> dict[str, Made]:
     """The jobs of a workflow by name."""
     from headway.live.store.submission import definition
 
     return {
-        said(name): Made(definition(spec, rules), state == State.DONE, attempts > 0)
-        for name, state, attempts, spec, rules in store._run("made", workflow=workflow)
+        decode(name): Made(definition(spec, rules), state == State.DONE, attempts > 0)
+        for name, state, attempts, spec, rules in database.run("made", workflow=workflow)
     }
 
 
-def earlier(store: Shared, workflow: WorkflowId) -> list[WorkflowId]:
+def earlier(database: Database, workflow: WorkflowId) -> list[WorkflowId]:
     """The workflows of the same file and arguments before one, the latest first."""
-    return [WorkflowId(number) for (number,) in store._run("earlier", workflow=workflow)]
+    return [WorkflowId(number) for (number,) in database.run("earlier", workflow=workflow)]
 
 
-def last_starts(store: Shared, workflow: WorkflowId) -> dict[int, float]:
+def last_starts(database: Database, workflow: WorkflowId) -> dict[int, float]:
     """When each job that was ever started was last started."""
-    return dict(store._run("last_starts", workflow=workflow))
+    return dict(database.run("last_starts", workflow=workflow))
 
 
-def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) -> None:
+def arrange(database: Database, workflow: WorkflowId, flat: Flat, plan: Plan | None) -> None:
     """Makes a store ready for a run as planned; None: for one of everything."""
-    with store._transaction():
-        rows = store._run("places_locked", workflow=workflow)
+    with database.transaction():
+        rows = database.run("places_locked", workflow=workflow)
         places = {job: Place(STATES[state], waiting, off, attempts) for job, state, waiting, off, attempts in rows}
-        changed = sorted(arranged(flat, places, _waits(store, workflow, flat), plan).items())
-        ((arrivals,),) = store._run("arrivals", workflow=workflow)
+        changed = sorted(arranged(flat, places, _waits(database, workflow, flat), plan).items())
+        ((arrivals,),) = database.run("arrivals", workflow=workflow)
         for job, place in changed:
             is_new = arrives(places[job], place)
             arrivals += is_new
             anew = plan is not None and job in plan.anew and places[job].state in (State.DONE, State.FAILED)
-            store._run(
+            database.run(
                 "arrange",
                 workflow=workflow,
                 job=job,
@@ -71,17 +75,17 @@ def arrange(store: Shared, workflow: WorkflowId, flat: Flat, plan: Plan | None) 
                 anew=int(anew),
             )
             if anew:
-                store._run("reset_node", workflow=workflow, job=job)
-                store._run("forget_job_doubts", workflow=workflow, job=job)
-                store._run("unspend", workflow=workflow, parent=job)
-        store._run("keep_arrivals", workflow=workflow, arrivals=arrivals)
-        store._news(workflow)
+                database.run("reset_node", workflow=workflow, job=job)
+                database.run("forget_job_doubts", workflow=workflow, job=job)
+                database.run("unspend", workflow=workflow, parent=job)
+        database.run("keep_arrivals", workflow=workflow, arrivals=arrivals)
+        database.news.tell(workflow)
 
 
-def _waits(store: Shared, workflow: WorkflowId, flat: Flat) -> Waits:
+def _waits(database: Database, workflow: WorkflowId, flat: Flat) -> Waits:
     size = len(flat.dag)
     counted, beside = set(), dict[int, int]()
-    for parent, child, weak, state in store._run("odd_arcs", workflow=workflow, size=size):
+    for parent, child, weak, state in database.run("odd_arcs", workflow=workflow, size=size):
         if parent < size:
             counted.add((parent, child))
         elif weak < 2 and state != State.DONE:

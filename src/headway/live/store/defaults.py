@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from headway.engine import intake
 from headway.live.store import rules as kept_rules
-from headway.live.store.shared import Shared
 from headway.model.flatten import Flat
 from headway.model.job import Rules
 from headway.model.messages import WorkflowId
 from headway.model.record import record, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.store.database import Database
 
 
 @record
@@ -34,11 +37,11 @@ class Defaults:
         )
 
 
-def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defaults) -> None:
+def set_defaults(database: Database, workflow: WorkflowId, flat: Flat, defaults: Defaults) -> None:
     """Writes them beside the jobs, where they hold until another run says otherwise."""
     if defaults == Defaults():
         return
-    with store._transaction():
+    with database.transaction():
         special = False
         for node, job in enumerate(flat.jobs):
             if job is None:
@@ -46,10 +49,10 @@ def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defa
             rules = defaults.applied(job.rules)
             has_rules = intake.has_rules(rules)
             special = special or has_rules
-            store._run("set_retries", workflow=workflow, job=node, retries=rules.retries, special=int(has_rules))
+            database.run("set_retries", workflow=workflow, job=node, retries=rules.retries, special=int(has_rules))
             if has_rules or intake.has_rules(job.rules):
                 late, parts = flat.late.get(node), len(job.parts)
-                store._run(
+                database.run(
                     "set_rules",
                     workflow=workflow,
                     job=node,
@@ -59,4 +62,4 @@ def set_defaults(store: Shared, workflow: WorkflowId, flat: Flat, defaults: Defa
                     late=late,
                 )
         if special:
-            store._run("set_special", workflow=workflow)
+            database.run("set_special", workflow=workflow)

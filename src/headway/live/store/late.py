@@ -15,13 +15,13 @@ from headway.model.record import replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from headway.live.store.claims import Claims
+    from headway.live.store.database import Database
 
 _APART = 10**15  # between the numbers of one workflow and those of the next
 
 
 def closed(
-    store: Claims,
+    database: Database,
     workflow: WorkflowId,
     job: JobId,
     number: int,
@@ -30,11 +30,11 @@ def closed(
 ) -> Spec:
     """The spec of a job's attempt of that number, with everything filled in; `more` is what else is known now."""
     known: dict[str, Callable[[], object]] = {
-        "CLUSTER": lambda: cluster(store, workflow, job),
+        "CLUSTER": lambda: cluster(database, workflow, job),
         "WORKFLOW": lambda: workflow,
         **(more or {}),
     }
-    draw = _drawing(f"{store.id}.{workflow}.{job}.{number}")
+    draw = _drawing(f"{database.id}.{workflow}.{job}.{number}")
 
     def said(text: str) -> str:
         return filled(text, known, draw) if EDGE in text else text
@@ -54,14 +54,14 @@ def closed(
     )
 
 
-def cluster(store: Claims, workflow: WorkflowId, job: JobId) -> int:
+def cluster(database: Database, workflow: WorkflowId, job: JobId) -> int:
     """The number of the submission that a job is part of: HTCondor's $(Cluster).
 
     Each node has another, and another one each time it is submitted; its processes, and its scripts, share it.
     """
-    ((_, _, _, _, _, _, _, _, arrival, _),) = store._run("job", workflow=workflow, job=job)
-    owner = [one for (one,) in store._run("owner", workflow=workflow, job=job) if one is not None]
-    ((size,),) = store._run("size", workflow=workflow)
+    ((_, _, _, _, _, _, _, _, arrival, _),) = database.run("job", workflow=workflow, job=job)
+    owner = [one for (one,) in database.run("owner", workflow=workflow, job=job) if one is not None]
+    ((size,),) = database.run("size", workflow=workflow)
     return int((workflow - 1) * _APART + arrival * size + (owner[0] if owner else job) + 1)
 
 

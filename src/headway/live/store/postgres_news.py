@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from headway.live.store.postgres_server import explained
 from headway.model.messages import WorkflowId
 
 if TYPE_CHECKING:
     import psycopg
 
+    Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
 CHANNEL = "headway"
 
 
-class Heard:
-    """Notifications that have come, with a query's answer or by themselves, and were not looked at yet."""
+class PostgresNews:
+    """Keeps to database.News. What has come, with a query's answer or by itself, waits until it is asked for."""
 
-    def __init__(self) -> None:
-        self.is_listening = False
+    def __init__(self, connection: Callable[[], Connection]) -> None:
+        self._connection = connection  # the present one
+        self._told: set[tuple[WorkflowId, bool]] = set()  # what others are to know of this transaction
         self._news: dict[WorkflowId, bool] = {}
+        self._is_listening = False
 
-    def listen(self, db: psycopg.Connection[tuple[Any, ...]]) -> None:
-        """Has a connection hear; what happened before is not heard, so look once after this."""
-        self.is_listening = True
+    # --- what this connection changes --------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """A transaction begins."""
+        self._told.clear()
+
+    def tell(self, workflow: WorkflowId, stops: bool = False) -> None:
+        self._told.add((workflow, stops))
+
+    def send(self) -> None:
+        """It is about to be committed, and others hear of it when it is."""
+        for workflow, stops in self._told:
+            text = f"{workflow}{'!' * stops}"
+            self._connection().execute("SELECT pg_notify(%s, %s)", (CHANNEL, text), prepare=True)
+
+    # --- what others change ------------------------------------------------------------------------------------------
+
+    def listen(self) -> None:
+        """Has the connection hear; what happened before is not heard, so look once after this."""
+        self._is_listening = True
+        with explained():
+            self._listen(self._connection())
+
+    def reconnected(self) -> None:
+        """There is a new connection."""
+        if self._is_listening:
+            self._listen(self._connection())
+
+    def _listen(self, db: Connection) -> None:
         own = db.info.backend_pid
 
         def note(notification: psycopg.Notify) -> None:
@@ -37,14 +69,22 @@ class Heard:
             workflow = WorkflowId(int(number))
             self._news[workflow] = bool(mark) or self._news.get(workflow, False)
 
-    def take_in(self, db: psycopg.Connection[tuple[Any, ...]]) -> None:
-        """Reads what has come by itself. A connection that broke is closed, and raises."""
-        db.pgconn.consume_input()
-        while (notification := db.pgconn.notifies()) is not None:
-            if notification.be_pid != db.info.backend_pid:
-                self._note(notification.extra.decode())
+    def fileno(self) -> int:
+        """What to wait for: it is ready to be read when there is something to hear. -1: the connection is broken."""
+        db = self._connection()
+        return -1 if db.closed else db.fileno()
 
-    def news(self) -> dict[WorkflowId, bool]:
-        """Workflows that others have changed; True: attempts may have to end."""
+    def heard(self) -> dict[WorkflowId, bool]:
+        """The workflows that others have changed since this was last asked; True: attempts may have to end.
+
+        A connection that broke is closed, and raises.
+        """
+        db = self._connection()
+        if not db.closed:
+            with explained():
+                db.pgconn.consume_input()
+                while (notification := db.pgconn.notifies()) is not None:
+                    if notification.be_pid != db.info.backend_pid:
+                        self._note(notification.extra.decode())
         news, self._news = self._news, {}
         return news

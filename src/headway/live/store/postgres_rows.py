@@ -6,27 +6,19 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headway.engine.progress import Key, Node, Row
-from headway.live.store.shared import row
-from headway.model.errors import HeadwayError
+from headway.live.store.rows import MovedError, good, node_of, row
 from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
 from headway.model.states import Kind
 
 if TYPE_CHECKING:
-    from headway.live.store.postgres import PostgresStore
-
-
-class MovedError(HeadwayError):
-    """Somebody else changed what a rehearsal had seen, so that more rows are touched than are locked: once more."""
-
-    def __init__(self) -> None:
-        super().__init__("somebody else has just changed the store.", "Try again.")
+    from headway.live.store.database import Database
 
 
 class Rehearsal:
     """Rows without locks. What it learns of leases and arcs stays true if the leases are still held once locked."""
 
-    def __init__(self, store: PostgresStore, finished: Sequence[Finish], holds: Collection[LeaseId]) -> None:
-        self._store = store
+    def __init__(self, database: Database, finished: Sequence[Finish], holds: Collection[LeaseId]) -> None:
+        self._database = database
         self._rows: dict[Key, Row] = {}
         self.jobs: dict[LeaseId, Key] = {}
         self.counts: dict[LeaseId, bool] = {}  # whether the end of an attempt that was thought lost would count
@@ -35,7 +27,7 @@ class Rehearsal:
         self._nodes: dict[Key, Node] = {}
         self.used: set[Key] = set()  # what the step looked at
         leases = [*(finish.lease for finish in finished), *holds]
-        for *values, lease, counts in store._run("leased", leases=leases) if leases else ():
+        for *values, lease, counts in database.run("leased", leases=leases) if leases else ():
             self.jobs[lease] = self._seen(values)
             self.counts[lease] = bool(counts)
         parents: dict[WorkflowId, list[JobId]] = {}
@@ -55,14 +47,14 @@ class Rehearsal:
     def _load(self, workflow: WorkflowId, parents: list[JobId]) -> None:
         for parent in parents:
             self.arcs[workflow, parent] = []
-        for *values, weak, parent in self._store._run("children", workflow=workflow, parents=parents):
+        for *values, weak, parent in self._database.run("children", workflow=workflow, parents=parents):
             self.arcs[workflow, parent].append((self._seen(values), weak == 1))
 
     def leased(self, lease: LeaseId) -> Row | None:
         key = self.jobs.get(lease)
         if key is None:
             return None
-        found = self._store._good(self._rows[key], lease, self.counts[lease])
+        found = good(self._database, self._rows[key], lease, self.counts[lease])
         if found is not None:
             self.used.add(key)
         return found
@@ -75,18 +67,18 @@ class Rehearsal:
         return [(self._rows[key], weak) for key, weak in arcs]
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
-        key = self._seen(self._store._run("job", workflow=workflow, job=job)[0])
+        key = self._seen(self._database.run("job", workflow=workflow, job=job)[0])
         self.used.add(key)
         return self._rows[key]
 
     def node(self, row: Row) -> Node:
         """As it is before its job is locked: good enough to learn what a step touches."""
         if row.key not in self._nodes:
-            self._nodes[row.key] = self._store._node(row.workflow, row.job)
+            self._nodes[row.key] = node_of(self._database, row.workflow, row.job)
         return self._nodes[row.key]
 
     def parts(self, owner: Row) -> Sequence[Row]:
-        found = self._store._run("parts", workflow=owner.workflow, owner=owner.job)
+        found = self._database.run("parts", workflow=owner.workflow, owner=owner.job)
         self.processes[owner.key] = [self._seen(values) for values in found]
         self.used.update(self.processes[owner.key])
         return [self._rows[key] for key in self.processes[owner.key]]
@@ -98,8 +90,8 @@ class Rehearsal:
 class Locked:
     """The rows that are locked, as they are now."""
 
-    def __init__(self, store: PostgresStore, rehearsal: Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
-        self._store = store
+    def __init__(self, database: Database, rehearsal: Rehearsal, locked: Sequence[Sequence[Any]]) -> None:
+        self._database = database
         self._nodes: dict[Key, Node] = {}
         self._jobs = rehearsal.jobs
         self._arcs = rehearsal.arcs
@@ -112,12 +104,12 @@ class Locked:
         found = None if key is None else self._rows.get(key)  # not locked: its lease was stale, and stays so
         if found is None or found.lease == lease:
             return found
-        ((*_, counts),) = self._store._run("leased", leases=[lease])  # as it is now that its job is locked
-        return self._store._good(found, lease, counts)
+        ((*_, counts),) = self._database.run("leased", leases=[lease])  # as it is now that its job is locked
+        return good(self._database, found, lease, counts)
 
     def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
         if parent.kind == Kind.PROVISIONER and parent.key in self._arcs:  # it may have said since that it is ready
-            self._arcs[parent.key] = self._store._arcs(parent)
+            self._arcs[parent.key] = _arcs(self._database, parent)
         try:
             return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
         except KeyError:
@@ -132,7 +124,7 @@ class Locked:
     def node(self, row: Row) -> Node:
         """Whoever changes a node has its job locked, as we have now."""
         if row.key not in self._nodes:
-            self._nodes[row.key] = self._store._node(row.workflow, row.job)
+            self._nodes[row.key] = node_of(self._database, row.workflow, row.job)
         return self._nodes[row.key]
 
     def parts(self, owner: Row) -> Sequence[Row]:
@@ -144,3 +136,9 @@ class Locked:
     def next_arrival(self, workflow: WorkflowId) -> int:
         self._arrival += 1
         return int(self._arrival)
+
+
+def _arcs(database: Database, parent: Row) -> list[tuple[Key, bool]]:
+    """Who waits for a job, as it is now."""
+    found = database.run("children", workflow=parent.workflow, parents=[parent.job])
+    return [((WorkflowId(values[0]), JobId(values[1])), values[10] == 1) for values in found]

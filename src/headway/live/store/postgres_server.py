@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from headway.live.clock import since_boot
 from headway.live.store import migration
-from headway.live.store.shared import AlreadySubmittedError
 from headway.model.errors import HeadwayError, UnreachableError, not_installed
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ def once() -> Iterator[None]:
         yield
     except HeadwayError as error:
         if isinstance(error.__cause__, _psycopg.errors.UniqueViolation):
+            from headway.live.store.submission import AlreadySubmittedError
+
             raise AlreadySubmittedError from None
         raise
 

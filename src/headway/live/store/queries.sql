@@ -327,7 +327,11 @@ UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number WHERE workflo
 
 -- name: enter
 INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
-RETURNING id -- postgresql
+
+-- The placeholder that this connection has just written.
+-- name: entered
+SELECT last_insert_rowid() -- sqlite
+SELECT lastval() -- postgresql
 
 -- name: beat
 UPDATE placeholders SET beat = :now, since = :since, ended = NULL WHERE id = :placeholder

@@ -20,8 +20,9 @@ from typing import Any, BinaryIO
 from headway.live.home.ownership import read_in
 from headway.live.store import migration
 from headway.live.store.relative import Paths
+from headway.live.store.sqlite import SqliteDatabase
 from headway.live.store.sqlite_file import explained, migrated, unwritable
-from headway.live.store.whole_sqlite import WholeSqliteStore
+from headway.live.store.watching import SILENT
 from headway.model.errors import HeadwayError
 from headway.model.record import record
 
@@ -31,22 +32,23 @@ _TRIES = 50
 _HEADER = 32  # bytes of a write-ahead log that change when it is started again
 
 
-class ReadOnlyStore(WholeSqliteStore):
+class ReadOnlyDatabase(SqliteDatabase):
     """A copy in memory, made again when the store has changed. Whoever wants to change it is told."""
 
     def __init__(self, path: Path, migrations: Path = migration.FOLDER) -> None:
         super().__init__(None, migrations=migrations)
-        self.path, self._paths = path, Paths(str(path.parent))
+        self.path, self.paths = path, Paths(str(path.parent))
         self._name, self._file, self._migrations = str(path), path, migrations
         self._seen: _Sight | None = None
         self._looked = 0.0
         self._follow()
-        (self.id,) = self._db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+        (self.id,) = self.connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
 
     @property
     def remark(self) -> str:
         """A sentence, if what is shown may be out of date."""
-        if not self.open_leases() or self.present(time.time()):
+        ((present,),) = self.run("present", since=time.time() - SILENT)
+        if present or not self.run("open_leases", host=None):
             return ""
         assert self._seen is not None
         when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self._seen.changed))
@@ -56,16 +58,16 @@ class ReadOnlyStore(WholeSqliteStore):
         )
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         raise unwritable(self._file)
         yield
 
     def shrink(self) -> None:
         raise unwritable(self._file)
 
-    def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
+    def run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
         self._follow()
-        return super()._run(name, **values)
+        return super().run(name, **values)
 
     def _follow(self) -> None:
         """Takes a new copy if the store has changed since the last one, or may have."""
@@ -74,8 +76,8 @@ class ReadOnlyStore(WholeSqliteStore):
             return
         with _reading(self._file), explained(self._name):
             if self._seen is None or self._seen.is_fresh or self._seen != _Sight.of(self._file):
-                self._seen = _copied(self._file, self._db)
-                migrated(self._db, self._migrations, self._name)
+                self._seen = _copied(self._file, self.connection)
+                migrated(self.connection, self._migrations, self._name)
         self._looked = time.monotonic()
 
 

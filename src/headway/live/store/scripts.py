@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING
 from headway.engine.nodes import script_of
 from headway.engine.progress import Node
 from headway.engine.scripts import Facts, command_line
+from headway.live.store.progress import Progress
 from headway.live.store.spec import Spec, is_open
-from headway.live.store.text import said
+from headway.live.store.text import decode
 from headway.model.messages import JobId, WorkflowId
 from headway.model.states import Halt, Kind, State, Step
 
 if TYPE_CHECKING:
-    from headway.live.store.claims import Claims
-    from headway.live.store.taken import TakenJob
+    from headway.live.store.database import Database
+    from headway.live.store.giving import TakenJob
 
 
-def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) -> None:
+def prepared(database: Database, workflow: WorkflowId, taken: TakenJob, own: Node) -> None:
     """Fills in what a taken node runs now."""
-    ((_, _, _, _, tries, retries, *_),) = store._run("job", workflow=workflow, job=taken.job)
+    ((_, _, _, _, tries, retries, *_),) = database.run("job", workflow=workflow, job=taken.job)
     taken.step = int(own.step)
     taken.final = tries >= retries
     script = script_of(own)
@@ -29,17 +30,17 @@ def prepared(store: Claims, workflow: WorkflowId, taken: TakenJob, own: Node) ->
         taken.final = None
     ends = (own.rules.unless_exit, own.rules.abort_on and own.rules.abort_on[0])
     taken.settling = tuple(code for code in ends if code is not None)
-    status = _Status(store, workflow)
+    status = _Status(database, workflow)
     if script is None:
         spec = Spec.read(taken.spec)
         if spec.again and own.owner is not None:
-            tries = store._run("job", workflow=workflow, job=own.owner)[0][4]
+            tries = database.run("job", workflow=workflow, job=own.owner)[0][4]
         spec = spec.at_try(tries)
         if is_open(taken.spec):
             from headway.live.store.late import closed
 
             known = {"DAG_STATUS": status.dag_status, "FAILED_COUNT": lambda: status.count(State.FAILED)}
-            spec = closed(store, workflow, taken.job, taken.attempts + 1, spec, known)
+            spec = closed(database, workflow, taken.job, taken.attempts + 1, spec, known)
         taken.spec = spec.text()
     else:
         taken.cores, taken.time, taken.named = min(1, taken.cores), None, ()
@@ -60,33 +61,33 @@ def _is_undecided(own: Node) -> bool:
 class _Status:
     """How far a workflow is, counted when a script asks for it."""
 
-    def __init__(self, store: Claims, workflow: WorkflowId) -> None:
-        self._store = store
+    def __init__(self, database: Database, workflow: WorkflowId) -> None:
+        self._database = database
         self.workflow = workflow
 
     def count(self, *states: State) -> int:
-        counts = self._store.counts(self.workflow)
+        counts = Progress(self._database).counts(self.workflow)
         return sum(counts.get(state, 0) for state in states)
 
     def dag_status(self) -> int:
         """DAGMan's: 0 well so far, 2 some node has failed, 3 a node has ended it, 4 it was removed."""
-        ((halted, _),) = self._store._run("halted", workflow=self.workflow)
+        ((halted, _),) = self._database.run("halted", workflow=self.workflow)
         told = {Halt.ABORTED: 3, Halt.REMOVED: 4, Halt.ENDED: 0}
         return told[Halt(halted)] if halted else 2 if self.count(State.FAILED) else 0
 
     def codes(self, node: JobId) -> list[int]:
         """How the processes of a node ended, in their order; without those that were called off."""
-        return [code for (code,) in self._store._run("part_codes", workflow=self.workflow, owner=node)]
+        return [code for (code,) in self._database.run("part_codes", workflow=self.workflow, owner=node)]
 
     def cluster(self, job: JobId) -> int:
         """The number that $(Cluster) is in the node's submit file."""
         from headway.live.store.late import cluster
 
-        return cluster(self._store, self.workflow, job)
+        return cluster(self._database, self.workflow, job)
 
     def futile(self) -> int:
         """Jobs that can never run: they wait for one that has failed."""
-        return len(self._store._run("futile", workflow=self.workflow))
+        return len(self._database.run("futile", workflow=self.workflow))
 
 
 class Codes:
@@ -105,7 +106,7 @@ class Codes:
 
 
 def _facts(status: _Status, taken: TakenJob, own: Node, tries: int, retries: int) -> Facts:
-    name = said(taken.name)
+    name = decode(taken.name)
     facts: Facts = {
         "JOB": lambda: name,
         "NODE": lambda: name,

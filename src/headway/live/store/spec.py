@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from headway.live.store.text import kept
+from headway.live.store.text import encode
 from headway.model.record import record, replace
 
 TYPE_CHECKING = False
@@ -57,8 +57,9 @@ class Spec:
 
     def text(self) -> str:
         """As the store keeps it: only the command where that is all."""
-        if self == Spec(self.command) and not self.command.startswith("{") and kept(self.command) == self.command != "":
-            return self.command
+        command = self.command
+        if self == Spec(command) and not command.startswith("{") and encode(command) == command != "":
+            return command
         said = {
             "command": self.command,
             "directory": self.directory,

@@ -1,70 +1,99 @@
-"""The embedded store: one SQLite file next to the workflow, for one host."""
+"""The embedded database: one SQLite file next to the workflow, for one host."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from headway.engine.progress import Changes, Node, Row
-from headway.engine.ready import Room
 from headway.engine.step import step
 from headway.live.failpoint import here
 from headway.live.store import migration
-from headway.live.store.claims import Claims
 from headway.live.store.relative import Paths
-from headway.live.store.shared import node, row
+from headway.live.store.rows import good, node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
 from headway.live.store.statements import Texts, statements
-from headway.live.store.taken import TakenJob
-from headway.live.store.text import kept
-from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.live.store.text import encode
+from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without
     from typing import Any
 
+    from headway.live.store.database import T
+    from headway.live.store.giving import TakenJob
     from headway.live.store.submission import Submission
 
 _SQL = statements("sqlite")
 _TEXT = Texts(_SQL)
 
-__all__ = ["SqliteStore", "create"]
+
+class NoNews:
+    """A database of one runner: nobody else changes it."""
+
+    def tell(self, workflow: WorkflowId, stops: bool = False) -> None: ...
+
+    def listen(self) -> None: ...
+
+    def fileno(self) -> int:
+        return -1
+
+    def heard(self) -> dict[WorkflowId, bool]:
+        return {}
 
 
-class SqliteStore(Claims):
-    """Every method is one transaction. Durable means: survives the death of every process (WAL, synchronous NORMAL).
+class SqliteDatabase:
+    """Keeps to database.Database. Durable means: survives the death of every process (WAL, synchronous NORMAL).
 
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
     """
 
     is_shared = False
+    owner = ""
 
     def __init__(self, path: Path | None, sync: str = "normal", migrations: Path = migration.FOLDER) -> None:
-        super().__init__()
-        self.path = path
+        self.path, self.news = path, NoNews()
+        self.paths = Paths(None if path is None else str(path.parent))
         self._name = "the store in memory" if path is None else str(path)
         if path is not None:
-            self._paths = Paths(str(path.parent))
             checked(path)
             create(path, migrations)
         with explained(self._name):
-            self._db = sqlite3.connect(
+            self.connection = sqlite3.connect(
                 ":memory:" if path is None else path, isolation_level=None, timeout=60, cached_statements=128
             )
-            self._db.execute(f"PRAGMA synchronous = {'FULL' if sync == 'full' else 'NORMAL'}")
-            migrated(self._db, migrations, self._name, new=path is None)
-            (self.id,) = self._db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if sync == 'full' else 'NORMAL'}")
+            migrated(self.connection, migrations, self._name, new=path is None)
+            (self.id,) = self.connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
+
+    @property
+    def remark(self) -> str:
+        return ""
+
+    def clock(self) -> Seconds:
+        return time.time()
+
+    def set_clock(self) -> None:
+        """It is this host's."""
 
     def close(self) -> None:
-        self._db.close()
+        self.connection.close()
+
+    def shrink(self) -> None:
+        with explained(self._name):
+            self.connection.execute("VACUUM")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    # --- statements --------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Takes the write lock first, so that what is read stays true until it is written."""
-        db = self._db
+        db = self.connection
         try:
             db.execute("BEGIN IMMEDIATE")
             yield
@@ -79,126 +108,99 @@ class SqliteStore(Claims):
                 raise told(self._name, error) from error
             raise
 
-    def _run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
+    def retried(self, work: Callable[[], T]) -> T:
+        return work()  # there is one writer: nothing is ever given up
+
+    def run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
         statement = _SQL[name]
         try:
-            return self._db.execute(statement.text, [values[key] for key in statement.names]).fetchall()
+            return self.connection.execute(statement.text, [values[key] for key in statement.names]).fetchall()
         except sqlite3.Error as error:
             raise told(self._name, error) from error
 
-    def _many(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    def many(self, name: str, rows: Sequence[Mapping[str, object]]) -> None:
         statement = _SQL[name]
         try:
-            self._db.executemany(statement.text, [[values[key] for key in statement.names] for values in rows])
+            self.connection.executemany(statement.text, [[values[key] for key in statement.names] for values in rows])
         except sqlite3.Error as error:
             raise told(self._name, error) from error
 
-    def _list(self, values: Sequence[int] | Sequence[str]) -> object:
+    def array(self, values: Sequence[int] | Sequence[str]) -> object:
         return json.dumps(values)
 
-    def shrink(self) -> None:
-        """Gives back the room of what was forgotten."""
-        with explained(self._name):
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    # --- inside a transaction ----------------------------------------------------------------------------------------
 
-    # --- progress --------------------------------------------------------------------------------------------------
-
-    def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
-        """Takes a workflow in, whole or not at all."""
-        new = submission
-        source, directory = self._paths.kept_source(new.source), self._paths.kept(new.directory)
-        with self._transaction():
-            follows = self._follows(new.source, follows)
-            number = self._db.execute(
-                _TEXT["add_workflow"],
-                (
-                    *(kept(new.name), kept(source), kept(directory), new.digest, now),
-                    *(new.special, new.final, new.what_next, self.owner, follows, new.arrivals),
-                ),
-            ).lastrowid
-            self._db.executemany(_TEXT["add_job"], ((number, *values) for values in new.rows()))
-            self._db.executemany(_TEXT["add_spec"], ((number, *values) for values in new.specs()))
-            self._db.executemany(_TEXT["add_arc"], ((number, *arc) for arc in new.arcs()))
-            self._db.executemany(_TEXT["add_node"], ((number, *values) for values in new.nodes()))
-            self._db.executemany(_TEXT["add_lane"], ((number, *values) for values in new.lanes()))
-            self._db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
+    def insert(
+        self, submission: Submission, source: str, directory: str, now: Seconds, follows: WorkflowId
+    ) -> WorkflowId:
+        new, db = submission, self.connection
+        number = db.execute(
+            _TEXT["add_workflow"],
+            (
+                *(encode(new.name), encode(source), encode(directory), new.digest, now),
+                *(new.special, new.final, new.what_next, self.owner, follows, new.arrivals),
+            ),
+        ).lastrowid
+        db.executemany(_TEXT["add_job"], ((number, *values) for values in new.rows()))
+        db.executemany(_TEXT["add_spec"], ((number, *values) for values in new.specs()))
+        db.executemany(_TEXT["add_arc"], ((number, *arc) for arc in new.arcs()))
+        db.executemany(_TEXT["add_node"], ((number, *values) for values in new.nodes()))
+        db.executemany(_TEXT["add_lane"], ((number, *values) for values in new.lanes()))
+        db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
         return WorkflowId(number or 0)
 
-    def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
-        """A new placeholder."""
-        with self._transaction():
-            return PlaceholderId(self._db.execute(_TEXT["enter"], (kept(host), pid, now, patience)).lastrowid or 0)
-
-    def exchange(
-        self,
-        placeholder: PlaceholderId,
-        finished: Sequence[Finish],
-        room: Room,
-        workflows: Sequence[WorkflowId],
-        now: Seconds,
-        idle: Sequence[WorkflowId] = (),
-        holds: Collection[LeaseId] | None = None,
-    ) -> Answer:
-        """The only way a job makes progress: attempts that ended go in, and the next jobs come out."""
-        with self._transaction():
-            return self._answer(placeholder, finished, room, workflows, now, idle, holds)
-
-    def _leases(
+    def lease(
         self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
     ) -> list[Lease]:
+        db = self.connection
         if len(taken) == 1:  # in a chain all are such
             job = taken[0]
             values = (None, workflow, job.job, job.attempts + 1, placeholder, now, job.step)
-            lease = job.lease(LeaseId(self._db.execute(_TEXT["lease"], values).lastrowid or 0), workflow)
-            self._db.execute(_TEXT["take"], (lease.id, lease.attempt, workflow, lease.job))
+            lease = job.lease(LeaseId(db.execute(_TEXT["lease"], values).lastrowid or 0), workflow)
+            db.execute(_TEXT["take"], (lease.id, lease.attempt, workflow, lease.job))
             return [lease]
-        (last,) = self._db.execute(_TEXT["last_lease"]).fetchone()
+        (last,) = db.execute(_TEXT["last_lease"]).fetchone()
         leases = [one.lease(LeaseId(last + at), workflow) for at, one in enumerate(taken, 1)]
-        self._db.executemany(
+        db.executemany(
             _TEXT["lease"],
             [(lease.id, workflow, lease.job, lease.attempt, placeholder, now, lease.step) for lease in leases],
         )
-        self._db.executemany(_TEXT["take"], [(lease.id, lease.attempt, workflow, lease.job) for lease in leases])
+        db.executemany(_TEXT["take"], [(lease.id, lease.attempt, workflow, lease.job) for lease in leases])
         return leases
 
-    def _change_rows(self, rows: Iterable[Row]) -> None:
-        self._db.executemany(
+    def change_rows(self, rows: Iterable[Row]) -> None:
+        self.connection.executemany(
             _TEXT["change_jobs"], [(r.state, r.waiting_for, r.tries, r.arrival, r.workflow, r.job) for r in rows]
         )
 
-    def _finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
+    def step(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         rows = _Rows(self)
         changes = step(rows, finished, now, holds)
-        many = self._db.executemany
+        many = self.connection.executemany
         if changes.retaken:
             many(_TEXT["retake"], [(lease,) for lease in changes.retaken])
         if changes.ended:
             many(
                 _TEXT["end_attempts"],
                 [
-                    (e.started, e.ended, e.exit_code, e.max_rss, e.cpu_seconds, kept(e.reason) or None, e.lease)
+                    (e.started, e.ended, e.exit_code, e.max_rss, e.cpu_seconds, encode(e.reason) or None, e.lease)
                     for e in changes.ended
                 ],
             )
         if changes.rows:
-            self._change_rows(changes.rows.values())
+            self.change_rows(changes.rows.values())
         if changes.spent:
             many(_TEXT["spend"], changes.spent)
         if rows.given:
             many(_TEXT["set_arrivals"], [(rows.arrivals[workflow], workflow) for workflow in rows.given])
-        if changes.nodes or changes.renewed:  # whoever ends a workflow is a node
-            self._consequences(changes, now)
-        if changes.refused:
-            self._refuse(changes.refused, now)
         return changes
 
 
 class _Rows:
     """The rows that a step looks at, read inside its transaction; a row read twice is one object."""
 
-    def __init__(self, store: SqliteStore) -> None:
-        self._store, self._db = store, store._db
+    def __init__(self, database: SqliteDatabase) -> None:
+        self._database, self._db = database, database.connection
         self._seen: dict[tuple[int, int], Row] = {}
         self._nodes: dict[tuple[int, int], Node] = {}
         self.arrivals: dict[WorkflowId, int] = {}
@@ -213,7 +215,7 @@ class _Rows:
         if found is None:
             self.arrivals.setdefault(values[0], values[10])
             found = self._seen[key] = row(values[:10])
-        return found if found.lease == lease else self._store._good(found, lease, values[11])
+        return found if found.lease == lease else good(self._database, found, lease, values[11])
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
         return self._row(self._db.execute(_TEXT["job"], (workflow, job)).fetchone())

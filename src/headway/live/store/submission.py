@@ -1,4 +1,4 @@
-"""A workflow as it goes into a store: rows and arcs, ready to be written in one transaction."""
+"""A workflow as it goes into a store: rows and arcs, ready to be written in one transaction; and how it is taken in."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from collections.abc import Iterator, Sequence
 from headway.engine.intake import Intake, Outside
 from headway.live.store import rules as kept_rules
 from headway.live.store.spec import Spec, is_open
-from headway.live.store.text import kept
+from headway.live.store.text import decode, encode
+from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.job import HERE, PLAIN, Job
+from headway.model.messages import Seconds, WorkflowId
+from headway.model.states import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from headway.live.store.database import Database
 
 
 class Submission(Intake):
@@ -65,7 +70,7 @@ class Submission(Intake):
     def lanes(self) -> Iterator[tuple[int, str | None, int | None, str]]:
         """lane, category, most, named; without the plain one."""
         for lane, category, most, named in self.all_lanes():
-            yield lane, None if category is None else kept(category), most, json.dumps(named)
+            yield lane, None if category is None else encode(category), most, json.dumps(named)
 
     def nodes(self) -> Iterator[tuple[object, ...]]:
         """job, first step, rules, parts, owner, late: of every job that is more than a command."""
@@ -76,22 +81,89 @@ class Submission(Intake):
         """job, name, time, seconds, spec; milestones have none."""
         for node, (job, name, spec) in enumerate(zip(self.flat.jobs, self.flat.dag.names, self._specs, strict=True)):
             if job is not None:
-                yield node, kept(name), job.resources.time, job.seconds, spec
+                yield node, encode(name), job.resources.time, job.seconds, spec
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
             job = entry.job
-            yield node, kept(entry.name), job.resources.time, job.seconds, Spec.of(job).text()
+            yield node, encode(entry.name), job.resources.time, job.seconds, Spec.of(job).text()
 
     def groups(self) -> Iterator[tuple[int, str, int, int]]:
         """place, path, first, last: the groups of more than one job."""
         for place, (path, first, last) in enumerate(self.flat.groups):
-            yield place, kept(path), first, last
+            yield place, encode(path), first, last
+
+
+class AlreadySubmittedError(HeadwayError):
+    """Another run has submitted the same file at the same moment."""
+
+    def __init__(self) -> None:
+        super().__init__("another run has just submitted this workflow.", "Run it again.")
+
+
+class Submissions:
+    """How workflows come into a store, and are run again. Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, submission: Submission, now: Seconds, follows: WorkflowId | None = None) -> WorkflowId:
+        """Takes a workflow in, whole or not at all.
+
+        `follows`: the latest workflow of the same file as far as its user knows, 0 for none. If there is a later one
+        it is refused, so that two who bring the same file at once do not both submit it.
+        """
+        database = self._database
+        source, directory = database.paths.kept_source(submission.source), database.paths.kept(submission.directory)
+        with database.transaction():
+            return database.insert(submission, source, directory, now, self._follows(submission.source, follows))
+
+    def latest(self, source: str) -> tuple[WorkflowId, str] | None:
+        """The last workflow submitted from a file, and its digest."""
+        database = self._database
+        relative = database.paths.kept_source(source)
+        found = database.run("latest", source=encode(relative), owner=database.owner)
+        if not found and relative != source:
+            found = database.run("latest", source=encode(source), owner=database.owner)  # written by earlier versions
+        return (WorkflowId(found[0][0]), found[0][1]) if found else None
+
+    def _follows(self, source: str, expected: WorkflowId | None) -> WorkflowId:
+        """The workflow that a new one of this file comes after, 0 for none; refused if it is not the expected one."""
+        latest = self.latest(source)
+        last = WorkflowId(0) if latest is None else latest[0]
+        if expected is None:
+            return last
+        if last and last != expected:
+            raise AlreadySubmittedError
+        return expected
+
+    def definitions(self, workflow: WorkflowId) -> dict[str, tuple[bool, str]]:
+        """Whether each job is done, and what it is: to be compared with an edited file."""
+        found = self._database.run("definitions", workflow=workflow)
+        return {decode(name): (state == State.DONE, definition(spec, rules)) for name, state, spec, rules in found}
+
+    def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
+        """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
+        with self._database.transaction():
+            ((special, _),) = self._database.run("traits", workflow=workflow) or [(0, None)]
+            if special:
+                from headway.live.store.again import resume
+
+                resume(self._database, workflow)
+            if not in_place:
+                self._database.run("note_run", workflow=str(workflow))
+
+    def retry_failed(self, workflow: WorkflowId) -> int:
+        """Failed jobs become eligible again, with all their retries; how many."""
+        from headway.live.store.again import retry_failed
+
+        with self._database.transaction():
+            return retry_failed(self._database, workflow)
 
 
 def _spec(job: Job) -> str:
     """What a job runs, as the store keeps it. Most jobs are a command and nothing else: no more is made of them."""
     command = job.command or "{"
     is_plain = job.setting is HERE and job.rules is PLAIN and not (job.outputs or job.again)
-    if is_plain and not command.startswith("{") and kept(command) == command:
+    if is_plain and not command.startswith("{") and encode(command) == command:
         return command
     return Spec.of(job).text()
 

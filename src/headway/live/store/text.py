@@ -7,7 +7,7 @@ import json
 _MARK = "\x01"
 
 
-def kept(text: str) -> str:
+def encode(text: str) -> str:
     """A text that every database takes: itself, but for the rare one that is none of Unicode's."""
     if text.isascii() and "\0" not in text and not text.startswith(_MARK):
         return text
@@ -16,6 +16,6 @@ def kept(text: str) -> str:
     return text
 
 
-def said(text: str) -> str:
-    """The text that was kept."""
+def decode(text: str) -> str:
+    """The text that was encoded."""
     return str(json.loads(text[1:])) if text.startswith(_MARK) else text

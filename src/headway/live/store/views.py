@@ -1,12 +1,93 @@
-"""What a store remembers: workflows that were submitted, attempts at their jobs, and how the jobs hang together."""
+"""What a store says: workflows, jobs and attempts as people and other modules see them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
-from headway.model.record import field, record, replace
+from headway.model.record import field, mutable, record, replace
 from headway.model.states import Kind, State, Step
+
+
+@record
+class Submitted:
+    """A workflow in the store."""
+
+    id: WorkflowId
+    name: str
+    source: str  # its file, and the arguments it was read with
+    submitted: Seconds
+
+
+@mutable
+class Counted:
+    """How many jobs of a workflow are in each state, and who has those that are given out."""
+
+    counts: dict[State, int] = field(default_factory=dict)
+    leases: list[LeaseId] = field(default_factory=list)
+
+
+@record
+class Span:
+    """A group: its jobs are those from one place to another. A group of one job is that job."""
+
+    path: str
+    first: int
+    last: int
+
+    @property
+    def places(self) -> tuple[int, int]:
+        return self.first, self.last
+
+
+@record
+class Seen:
+    """A job, as far as it is."""
+
+    job: JobId
+    name: str
+    state: State
+    off: bool
+    lease: LeaseId | None = None  # its last
+
+
+@record
+class RunningJob:
+    """A job under way."""
+
+    workflow: WorkflowId
+    job: JobId
+    name: str
+    lease: LeaseId
+    attempt: int
+    command: str
+    host: str
+    started: Seconds
+    status: str  # what it says of itself
+
+
+@record
+class Event:
+    """Something out of the ordinary: attempts are the history, these are the exceptions."""
+
+    id: int
+    time: Seconds
+    kind: str  # refused: a result came from a stale lease; reclaimed: a placeholder was silent for too long
+    workflow: WorkflowId | None
+    job: JobId | None
+    text: str
+
+
+@record
+class JobRow:
+    """Where one job is."""
+
+    job: JobId
+    name: str
+    state: State
+    rank: int
+    waiting_for: int  # parents that are not done
+    attempts: int
 
 
 @record
