@@ -19,7 +19,14 @@ SLOW = [
     *("live/test_adoption.py", "live/test_runner_survives.py", "live/test_lost_folders.py", "live/test_strangers.py"),
     *("live/test_messages.py", "live/test_dagman_semantics.py", "live/test_limits.py", "live/test_moved_folders.py"),
     "live/test_beside_dagman.py",
-    *("live/test_uptodate.py", "cli/test_read_only.py", "cli/test_prio.py", "formats/test_fuzz.py", "journeys"),
+    *(
+        "live/test_uptodate.py",
+        "cli/test_read_only.py",
+        "cli/test_prio.py",
+        "formats/test_fuzz.py",
+        "journeys",
+        "worlds",
+    ),
     *("test_session.py", "contracts/test_crashes_on_postgres.py", "contracts/test_store_machine.py"),
     *("contracts/test_several_runners.py", "contracts/test_run_on_postgres.py", "contracts/test_passwords.py"),
 ]

@@ -112,9 +112,7 @@ def test_a_job_gets_its_directory_environment_and_files(tmp_path: Path) -> None:
 
 def test_a_time_limit_ends_a_job_and_all_it_started(tmp_path: Path) -> None:
     path = script(tmp_path, "mqsub -l A -c 'sleep 1000 & echo $! > pid; wait' -attr time=0.3\n")
-    begun = time.monotonic()
     assert run(path, code=3)["failed"] == 1
-    assert time.monotonic() - begun < 60
     assert ends(int((tmp_path / "pid").read_text()))
 
 
@@ -195,7 +193,7 @@ def test_ctrl_c_twice_ends_jobs_and_they_run_again(tmp_path: Path) -> None:
     process = started(path)
     appears(tmp_path / "pid")
     process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    assert process.stderr is not None and any("Ctrl-C again ends them" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate()
     assert process.returncode == 3 and "Traceback" not in talk

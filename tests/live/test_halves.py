@@ -143,10 +143,20 @@ def test_a_file_that_its_user_wrote_after_a_job_had_ended_without_its_runner_sta
     _, words = crashed(tmp_path, "echo half > out; touch begun; until test -e go; do sleep 0.01; done; exit 4")
     (tmp_path / "go").touch()
     keepers_gone(tmp_path)
-    time.sleep(0.1)  # the clock of the file system is a little behind
+    clock_of_files_passes(time.time(), tmp_path / "probe")
     (tmp_path / "out").write_text("by hand")
     assert subprocess.run(words, capture_output=True, check=False).returncode == 3
     assert (tmp_path / "out").read_text() == "by hand"
+
+
+def clock_of_files_passes(moment: float, probe: Path) -> None:
+    """The clock of the file system is a little behind: waits until what is written now is later than a moment."""
+
+    def is_later() -> bool:
+        probe.touch()
+        return probe.stat().st_ctime > moment
+
+    until(is_later)
 
 
 def keepers_gone(folder: Path) -> None:
