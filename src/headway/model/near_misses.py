@@ -55,10 +55,11 @@ def meant(key: str) -> str | None:
         return _NAMES[word]
     if len(word) > _LONGEST or word in _HONEST or not word.isalpha():
         return None
-    return next((_NAMES[name] for name in _SLIPS if _is_one_slip(word, name)), None)
+    return next((_NAMES[name] for name in _SLIPS if is_one_slip(word, name)), None)
 
 
-def _is_one_slip(word: str, name: str) -> bool:
+def is_one_slip(word: str, name: str) -> bool:
+    """Whether a word is one slip of the fingers away from a name."""
     longer = len(word) - len(name)
     if len(name) < _SHORT or abs(longer) > 1:
         return False
