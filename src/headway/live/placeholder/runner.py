@@ -58,9 +58,9 @@ class Runner:
         self.mark = f"{store.id}-{home.identity:x}"
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
-        self.roster_path = str(home.roster)
-        self.roster_again = 0.0  # when it may be written again, if it is not in its place
-        self.roster_remark = ""  # what was told of that
+        self.spool_path, self.roster_path = str(home.spool), str(home.roster)
+        self.renewal = 0.0  # when these may be written again, if they are not in their places
+        self.renewals: set[str] = set()  # what was told of that
         self.poll = select.epoll()
         self.jobs = Jobs(home, self.mark, server, self.roster, self.poll)
         self.due = 0.0  # when there is something to see to, if nothing happens before
@@ -383,7 +383,7 @@ class Runner:
         self.desk.take_turns()
 
     def verify(self, lately: Seconds = 0.0) -> None:
-        """Checks that our folder, and the roster in it, are where they were; a look `lately` seconds ago will do."""
+        """Checks that our folder, and our files in it, are where they were; a look `lately` seconds ago will do."""
         if self.lost:
             return
         try:
@@ -391,18 +391,24 @@ class Runner:
         except LostHomeError as error:
             self.abandon(error)
             return
-        if looked and not self.roster.is_at(self.roster_path) and time.monotonic() >= self.roster_again:
-            self.renew_roster()
+        if looked and not (self.roster.is_at(self.roster_path) and self.spool.is_at(self.spool_path)):
+            self.renew_files()
 
-    def renew_roster(self) -> None:
-        """Writes the roster again if somebody has deleted or replaced it."""
-        from headway.live.placeholder.lost_roster import renewed
+    def renew_files(self) -> None:
+        """Writes the roster and the spool again if somebody has deleted or replaced them."""
+        from headway.live.placeholder.lost_files import renewed
 
-        self.roster_again = time.monotonic() + self.beat
-        remark = renewed(self.roster, self.home.roster)
-        if remark != self.roster_remark:
-            self.roster_remark = remark
+        if time.monotonic() < self.renewal:
+            return
+        self.renewal = time.monotonic() + self.beat
+        remarks = set()
+        if not self.roster.is_at(self.roster_path):
+            remarks.add(renewed(self.roster, self.home.roster))
+        if not self.spool.is_at(self.spool_path):
+            remarks.add(renewed(self.spool, self.home.spool))
+        for remark in sorted(remarks - self.renewals):
             self.warn(remark)
+        self.renewals = remarks
 
     def warn(self, remark: str) -> None:
         """Tells every client, and the log."""

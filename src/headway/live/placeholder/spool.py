@@ -73,6 +73,29 @@ class Spool:
         os.write(self._file, text)
         aside.replace(path)
 
+    def is_at(self, path: str) -> bool:
+        """Whether its file still has this name."""
+        try:
+            found = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a runner asks with every exchange
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._file))
+
+    def rewrite(self, path: Path) -> None:
+        """Goes on in a new file of this name, with the same lines. OSError: it cannot, and goes on as before."""
+        aside = path.with_name(f".{path.name}")
+        aside.unlink(missing_ok=True)
+        file = own_file(aside, os.O_RDWR | os.O_CREAT)
+        try:
+            os.posix_fallocate(file, 0, max(_ROOM, self._size))
+            os.pwrite(file, os.pread(self._file, self._size, 0), 0)
+            aside.replace(path)
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(self._file)
+        self._file = file
+
     def add(self, finish: Finish) -> None:
         """Writes an end down; OSError if there is no room, and then it is written with the next."""
         lines = self._unwritten + _line(finish)
