@@ -48,8 +48,9 @@ def meant(key: str) -> str | None:
     plain = key.lower().replace("-", "_")
     for prefix, long in ((ENVIRONMENT, ("environment", "env")), (RESOURCE, ("resources", "resource"))):
         name, _, rest = plain.partition(".")
-        if name in long and not key.startswith(prefix):
-            return f"{prefix}{rest or 'NAME'}"
+        slip = bool(rest) and any(is_one_slip(name, one) for one in long)
+        if (name in long or slip) and not key.startswith(prefix):
+            return f"{prefix}{key.partition('.')[2] or 'NAME'}"
     word = _squeezed(key)
     if word in _NAMES:
         return _NAMES[word]
