@@ -45,3 +45,9 @@ def last_attempts(store: Claims, workflows: Iterable[WorkflowId], names: Iterabl
     wanted = store._list([kept(name) for name in names])
     found = store._run("last_attempts", workflows=store._list(list(workflows)), names=wanted)
     return {said(name): LeaseId(lease) for name, lease in found}
+
+
+def being_made(store: Claims, workflows: Iterable[WorkflowId]) -> dict[str, WorkflowId]:
+    """The jobs of these workflows that run now, by name."""
+    rows = store._run("unfinished", workflows=store._list(list(workflows)))
+    return {said(name): WorkflowId(workflow) for workflow, name, state, _ in rows if state == State.RUNNING}
