@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.test_run import run
 from tests.cli.test_running import told
+from tests.live.ledger import until
 from tests.live.test_uptodate import Tree
 from tests.shell import headway
 
@@ -256,6 +257,23 @@ def test_half_a_target_is_not_up_to_date_when_other_goals_include_it(
     assert "out" in dry.stdout and "an earlier run began it and did not come to its end" in dry.stdout
     assert tree.run(*then) == "out" and (tmp_path / "out").read_text() == "whole\n"
     assert tree.run(*then) == "" and tree.run("out", "in") == ""  # by now it is whole, whoever asks
+
+
+def test_a_target_that_a_run_with_other_goals_makes_now_is_not_begun_a_second_time(tmp_path: Path) -> None:
+    """Both runs wrote it at once."""
+    wait = "until test -e go; do sleep 0.01; done"
+    tree = Tree(
+        tmp_path, "a: both ; cp both $@", "b: both ; cp both $@", "c: in ; $(SAY)", f"both: ; $(SAY); {wait}; touch $@"
+    )
+    tree.touch("in")
+    headway("run", str(tree.makefile), "a", "--detach")
+    until((tmp_path / "ledger").exists)
+    refused = headway("run", str(tree.makefile), "b")
+    assert refused.returncode == 1 and '"both" is being made now by another run of this Makefile' in refused.stderr
+    headway("run", str(tree.makefile), "c")  # which has nothing to do with it
+    tree.touch("go")
+    until((tmp_path / "a").exists)
+    assert tree.run("b") == "both c" and (tmp_path / "b").exists()
 
 
 def test_what_was_killed_half_way_with_other_goals_is_made_again_though_it_was_done_before(tmp_path: Path) -> None:

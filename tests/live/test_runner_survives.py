@@ -165,6 +165,31 @@ def test_a_roster_that_is_lost_while_jobs_run_is_told_and_written_again(tmp_path
     assert runs(site) == [("A", 1, 5), ("B", 1, 0)] and (tmp_path / "tries").read_text() == "\n"
 
 
+@pytest.mark.parametrize("by", ["", "folder", "file"])
+def test_a_spool_that_is_lost_while_jobs_run_is_told_and_written_again(tmp_path: Path, by: str) -> None:
+    site = site_of(
+        tmp_path,
+        f"mqsub -l A -c 'echo >> tries; touch begun; {HOLD}'",
+        "mqsub -l B -c 'until test -e lost; do sleep 0.01; done'",
+    )
+    once = {"HEADWAY_FAILPOINT": "reap.after-spool:2", "HEADWAY_FAILPOINT_ONCE": str(tmp_path / "killed")}
+    process = site.start(once)  # the runner dies when only its spool knows that A has ended
+    until((tmp_path / "begun").exists)
+    spool = site.home / "spool"
+    spool.unlink()
+    if by:
+        spool.mkdir() if by == "folder" else spool.write_text("x")
+    (tmp_path / "lost").touch()  # B ends, and the runner sees its store
+    said = f"{spool} was {'replaced' if by else 'deleted'} while jobs ran."
+    said += " It is kept as spool.set-aside-1." if by else ""
+    said += " The runner has written it again: nothing is lost."
+    until(lambda: f"headway: {said}" in site.talk() and ("B", 1, 0) in recorded(site))
+    (tmp_path / "go").touch()
+    assert f"warning: {said}" in ended(process, 1) and (tmp_path / "killed").exists()
+    ended(site.start())
+    assert runs(site) == [("A", 1, 0), ("B", 1, 0)] and (tmp_path / "tries").read_text() == "\n"
+
+
 def test_the_keeper_of_an_earlier_runner_finds_the_roster_that_was_written_again(tmp_path: Path) -> None:
     site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}; exit 5'", "mqsub -l B -c 'touch b; sleep 1000'")
     orphaned(site, "begun", "b")

@@ -13,6 +13,7 @@ from headway.formats.mqsub import parse_call
 from headway.model.attributes import from_options, from_pairs, pairs_of
 from headway.model.errors import ModelError
 from headway.model.job import NO_ATTRIBUTES, ORDINARY, Job, Resources, Rules, Setting
+from headway.model.near_misses import meant
 
 FIELDS = {
     "seconds",
@@ -422,3 +423,16 @@ def test_an_option_among_the_attributes_of_one_s_own_is_refused(key: str, option
 def test_an_honest_attribute_of_one_s_own_needs_no_prefix(key: str) -> None:
     assert from_options("x", {"attributes": {key: "1"}}).attributes == {key: "1"}
     assert parse_call(["-l", "A", "-c", "a", "-attr", f"{key}=1"]).attributes == ((key, "1"),)
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [("enviroment.HOME", "env.HOME"), ("Environment.HOME", "env.HOME"), ("resorce.gpu", "resource.gpu")],
+)
+def test_a_slip_before_the_dot_is_a_near_miss_too(key: str, right: str) -> None:
+    """It was taken for an attribute of the user's own."""
+    assert meant(key) == right
+
+
+def test_a_name_with_a_dot_that_is_like_none_of_ours_is_the_users_own() -> None:
+    assert meant("project.gpu") is None and meant("source.x") is None

@@ -48,17 +48,19 @@ def meant(key: str) -> str | None:
     plain = key.lower().replace("-", "_")
     for prefix, long in ((ENVIRONMENT, ("environment", "env")), (RESOURCE, ("resources", "resource"))):
         name, _, rest = plain.partition(".")
-        if name in long and not key.startswith(prefix):
-            return f"{prefix}{rest or 'NAME'}"
+        slip = bool(rest) and any(is_one_slip(name, one) for one in long)
+        if (name in long or slip) and not key.startswith(prefix):
+            return f"{prefix}{key.partition('.')[2] or 'NAME'}"
     word = _squeezed(key)
     if word in _NAMES:
         return _NAMES[word]
     if len(word) > _LONGEST or word in _HONEST or not word.isalpha():
         return None
-    return next((_NAMES[name] for name in _SLIPS if _is_one_slip(word, name)), None)
+    return next((_NAMES[name] for name in _SLIPS if is_one_slip(word, name)), None)
 
 
-def _is_one_slip(word: str, name: str) -> bool:
+def is_one_slip(word: str, name: str) -> bool:
+    """Whether a word is one slip of the fingers away from a name."""
     longer = len(word) - len(name)
     if len(name) < _SHORT or abs(longer) > 1:
         return False

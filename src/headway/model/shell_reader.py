@@ -9,11 +9,13 @@ from typing import NoReturn
 from headway.model.errors import ModelError
 
 PLACE = re.compile(r"(?<!\$)\{(\d*|#|\.|/\.?)\}")  # ${1} is the shell's
-WRAPPERS = frozenset(
-    ("builtin", "command", "env", "exec", "nice", "nohup", "setsid", "stdbuf", "sudo", "time", "timeout")
-)
+_WRAPPERS = """builtin chronic chrt command doas env exec ionice ltrace nice nohup numactl setsid sshpass stdbuf strace
+    sudo taskset time timeout torsocks unshare xargs"""
+WRAPPERS = frozenset(_WRAPPERS.split())
 BEFORE_COMMANDS = re.compile(
-    r"[A-Za-z_]\w*=.*|-.*|[\d.]+[smhd]?|!|\{|if|then|else|elif|while|until|do|" + "|".join(sorted(WRAPPERS)), re.DOTALL
+    r"[A-Za-z_]\w*=.*|-.*|[\d.]+[smhd]?|!|\{|if|then|else|elif|while|until|do|function|coproc|"
+    + "|".join(sorted(WRAPPERS)),
+    re.DOTALL,
 )
 _ENDS_WORD = " \t\n;|&<>()"
 
@@ -73,10 +75,10 @@ class Reader:
         elif top in ("`", "${", "(("):
             closing = {"`": "`", "${": "}", "((": "))"}[top]
             if text.startswith(closing, at):
-                self._take(len(closing), end=True)
+                self._take(len(closing), end=True, keep=closing if top == "${" else None)
             else:
                 nested = text.startswith("${", at)
-                self._take(2 if nested else 1, begin="${" if nested else "")
+                self._take(2 if nested else 1, begin="${" if nested else "", keep="${" if nested else character)
         elif character == "`":
             self._take(1, begin="`")
         elif text.startswith("$((", at):
@@ -84,7 +86,9 @@ class Reader:
         elif text.startswith("$(", at):
             self._open(2)
         elif text.startswith("${", at):
-            self._take(2, begin="${")
+            self._take(2, begin="${", keep="${")
+        elif text.startswith("$[", at):
+            raise ModelError("$[ computes in some shells and not in others.", "Use $(( )) instead.")
         elif character == '"':
             self._take(1, begin="" if top == '"' else '"', end=top == '"', keep="")
         elif top == '"':
@@ -102,6 +106,8 @@ class Reader:
             self._take(len(comment))
         elif character == "'":
             self._take(1, begin="'", keep="")
+        elif text.startswith("$'", at):
+            raise ModelError("$' is a quote to some shells and not to others.", "Use ' instead, or printf.")
         elif text.startswith("<<", at) and not text.startswith("<<<", at):
             self._end_word()
             self._here_document()

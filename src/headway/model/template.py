@@ -17,10 +17,25 @@ from headway.model.shell_reader import BEFORE_COMMANDS, PLACE, WRAPPERS, Reader,
 Values = Callable[[str], str]  # what a place stands for
 
 _SPECIAL = re.compile(r"['\"`$()#\\]|<<")
-_SHELLS = frozenset(("sh", "ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "tcsh", "yash", "zsh"))
-_TAKE_SCRIPTS = frozenset(("su", "runuser", "script", "flock"))  # with -c, after other words too
-_READERS = frozenset(("eval", "trap", "alias", "ssh", "rsh", "watch", "let", "unset", "[["))  # of all their arguments
-_SCRIPT_OPTION = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*|--(?:session-)?command(?:=.*)?", re.DOTALL)
+# Shells, also with a version, and variables that are named like one: $SHELL, ${BASH:-bash}, $0.
+_SHELL = re.compile(
+    r"(?:a|ba|c|da|elvi|fi|hu|k|lk|mk|o|ok|po|pw|ra|rba|rk|sa|tc|xon|ya|z)?sh(?:[-.\d]*|\.exe)|nu"
+    r"|\$\{?(?:0|\w*(?:shell|sh))\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+_TAKE_SCRIPTS = frozenset(("su", "sg", "runuser", "script", "flock"))  # with -c, after other words too
+# Of all their arguments. Some shells expand what is in the brackets of a variable's name.
+_READ = """eval trap alias let unset [[ read mapfile readarray getopts complete
+    ssh autossh mosh slogin rsh pdsh pssh clush watch parallel tmux nix-shell"""
+_READERS = frozenset(_READ.split())
+_DECLARE = frozenset(("declare", "typeset", "local"))
+_VARIABLE_OPTIONS = {"printf": "-v", "test": "-v", "[": "-v", "wait": "-p"}  # followed by a variable's name
+_INDEX = re.compile(r"(?:[A-Za-z_]\w*)?\[.*\]\+?=.*", re.DOTALL)
+_EXPANDED = re.compile(r"(BASH_ENV|PS4|PROMPT_COMMAND)=.*", re.DOTALL)  # by the shells that see them
+_SCRIPT_OPTION = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*(?:\$.*)?|--(?:session-)?command(?:=.*)?", re.DOTALL)
+_VARIABLE = re.compile(r"\$\w+|\$\{.*\}")
+_SPLIT = re.compile(r"-[0iv]*S.*|--split-string.*", re.DOTALL)
+_RUN_BY_FIND = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _REFERENCES = {"": '"${%s}"', '"': "${%s}", "'": "'\"${%s}\"'"}  # by the quotes around the place
 
 
@@ -50,8 +65,55 @@ def from_line(command: str) -> Callable[[Values], str]:
 def _check_command(words: Sequence[str]) -> None:
     """Refuses a place in a word that another shell, or this one once more, would read as a script."""
     for at in _programs(words):
-        if _name(words[at]) in _READERS and any(map(PLACE.search, words[at + 1 :])):
-            raise refused(f"after {words[at]}", "which has a shell read its arguments", _AS_ARGUMENT)
+        _check_arguments(_name(words[at]), words[at + 1 :])
+    for at, word in enumerate(words):
+        if word in _RUN_BY_FIND:
+            for program in _programs(words[at + 1 :]):
+                _check_arguments(_name(words[at + 1 + program]), words[at + 2 + program :])
+        if _name(word) == "env" and _splits(words[at + 1 :]) and any(map(PLACE.search, words[at + 1 :])):
+            raise refused("after env -S", "which splits it into words", "Leave -S out: env NAME=VALUE PROGRAM {}")
+        if PLACE.search(word):
+            _check_word(word, words[at - 1] if at else "")
+    _check_scripts(words)
+
+
+def _check_arguments(name: str, arguments: Sequence[str]) -> None:
+    """Refuses a place among the arguments of a program that reads them as code, or as the name of a variable."""
+    if name in _READERS and any(map(PLACE.search, arguments)):
+        raise refused(f"after {name}", "which has a shell read its arguments", _AS_ARGUMENT)
+    option = _VARIABLE_OPTIONS.get(name)
+    for at, word in enumerate(arguments):
+        if not PLACE.search(word):
+            continue
+        if option and (word.startswith(option) or (at and arguments[at - 1] == option)):
+            raise refused(f"after {name} {option}", "which takes it for a variable's name", "Name the variable.")
+        computes = any(re.fullmatch(r"-\w*i\w*", one) for one in arguments[:at])
+        if name in _DECLARE and (PLACE.search(word.partition("=")[0]) or computes):
+            why = "which computes what it stands for" if computes else "which takes it for a variable's name"
+            raise refused(f"after {name}", why, "Assign it to a variable of your own: x={}")
+
+
+def _check_word(word: str, before: str) -> None:
+    if _INDEX.fullmatch(word) and PLACE.search(word.partition("]")[0]):
+        raise refused("in the index of an array", "which some shells compute", "Assign it first: x={}")
+    if found := _EXPANDED.fullmatch(word):
+        raise refused(f"in {found[1]}", "which a shell expands once more", "Take it out.")
+    if before == "--wrap" or word.startswith("--wrap="):
+        raise refused("in --wrap", "which a shell reads", "Put the command into a script, and pass it as an argument.")
+
+
+def _splits(words: Sequence[str]) -> bool:
+    """Whether these words, which follow env, begin with options of which one is -S."""
+    for at, word in enumerate(words):
+        if _SPLIT.fullmatch(word):
+            return True
+        if not BEFORE_COMMANDS.fullmatch(word) and not (at and words[at - 1].startswith("-")):
+            return False
+    return False
+
+
+def _check_scripts(words: Sequence[str]) -> None:
+    """Refuses a place in what follows sh -c and its like."""
     shell, script = "", False  # whose options these are, and whether its script is to come
     values = 0  # words to come that belong to its options
     for word in words:
@@ -59,14 +121,18 @@ def _check_command(words: Sequence[str]) -> None:
         option = word.startswith(("-", "+"))
         if shell and PLACE.search(word) and ((script and not values and not option) or word.startswith("--")):
             raise refused(f"in the script of {shell} -c", "which a shell reads", _AS_ARGUMENT)
-        if name in _SHELLS or name in _TAKE_SCRIPTS:
+        if _SHELL.fullmatch(name) or name in _TAKE_SCRIPTS:
             shell, script, values = name, False, 0
         elif shell and option:
             script = script or _SCRIPT_OPTION.fullmatch(word) is not None
-            values += _values(word) if shell in _SHELLS else 0
+            values += _values(word) if shell not in _TAKE_SCRIPTS else 0
         elif shell and values:
             values -= 1
-        elif shell and (script or shell in _SHELLS):  # a script, or a file with one: what follows are its arguments
+        elif shell and not script and _VARIABLE.fullmatch(word):
+            continue  # may be options
+        elif shell and (
+            script or shell not in _TAKE_SCRIPTS
+        ):  # a script, or a file with one: what follows are its arguments
             shell, script = "", False
 
 
@@ -77,6 +143,9 @@ def _programs(words: Sequence[str]) -> Iterator[int]:
         if BEFORE_COMMANDS.fullmatch(word):
             behind = behind or _name(word) in WRAPPERS
             continue
+        if at and words[at - 1] in ("function", "coproc"):
+            yield at  # perhaps a name
+            continue
         yield at
         if not (behind and at and words[at - 1].startswith("-")):
             return
@@ -86,11 +155,12 @@ def _values(option: str) -> int:
     """How many words an option of a shell takes: -o and -O, also among others, and names of files."""
     if option.startswith("--"):
         return option in ("--rcfile", "--init-file")
-    return option.count("o") + option.count("O")
+    letters = option.partition("$")[0]
+    return letters.count("o") + letters.count("O")
 
 
 def _name(word: str) -> str:
-    return word.rpartition("/")[2]
+    return word if word.startswith("${") and word.endswith("}") else word.rpartition("/")[2]
 
 
 _AS_ARGUMENT = "Pass it as an argument: sh -c 'echo \"$1\"' sh {}"

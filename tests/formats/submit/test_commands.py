@@ -212,3 +212,42 @@ def test_the_shorter_of_two_time_limits_counts() -> None:
 def test_a_job_that_does_nothing_ends_with_the_code_it_names(text: str) -> None:
     assert run(f"noop_job = {text}")[0].command == ":"
     assert run(f"noop_job_exit_code = 1 + 2\nnoop_job = {text}")[0].command == "exit 3"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("requst_memory", "request_memory"),
+        ("Request_Memroy", "request_memory"),
+        ("request_cpu", "request_cpus"),
+        ("argument", "arguments"),
+        ("enviroment", "environment"),
+        ("outptu", "output"),
+        ("transfer_input_file", "transfer_input_files"),
+        ("perodic_hold", "periodic_hold"),
+    ],
+)
+def test_a_misspelt_command_that_was_passed_over_in_silence_is_warned_of(name: str, command: str) -> None:
+    _, warnings = run(f"{name} = 2048")
+    said = f'x.sub:2: "{name}" is no submit command, and nothing uses it. Is {command} meant?'
+    assert said in warnings
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "outputs = a\narguments = $(outputs)",
+        "Outputs = a\narguments = $F(OUTPUTS) b",
+        "outputs = a\narguments = $(outputs:b)",
+        "outputs = a\nif defined outputs\nendif",
+        "my_output = a",
+        "request_gpu = 1",
+        "+Outptu = 1",
+    ],
+)
+def test_a_macro_that_is_used_or_like_no_command_is_not_warned_of(text: str) -> None:
+    assert run(text)[1] == []
+
+
+def test_variables_of_a_node_that_its_description_does_not_use_are_not_warned_of() -> None:
+    assert run("arguments = a", (("outputs", "b"),))[1] == []

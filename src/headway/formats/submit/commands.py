@@ -238,6 +238,7 @@ _REFUSED = _spelled(REFUSED) | {
 }
 _WARNED = _spelled(WARNED)
 _SPOKEN_OF = _REFUSED.keys() | _WARNED.keys()
+KNOWN = HONOURED | HARMLESS.keys() | REFUSED.keys() | WARNED.keys()
 
 
 def check(table: Mapping[str, Value], expanded: Callable[[Value], str], warn: Callable[[Value, str], None]) -> None:
@@ -251,3 +252,8 @@ def check(table: Mapping[str, Value], expanded: Callable[[Value], str], warn: Ca
             raise InputError(value.path, value.line, what, refusal.fix)
         if warning is not None and warning.when(text):
             warn(value, warning.what.format(name=value.name))
+
+
+def unknown(table: Mapping[str, Value]) -> list[Value]:
+    """What is assigned to names that are no command: macros, attributes, and slips of the fingers."""
+    return [value for key, value in table.items() if key not in KNOWN and key not in _SPOKEN_OF and "." not in key]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from headway.formats.submit import queue as submitqueue
+from headway.formats.submit.commands import unknown
 from headway.formats.submit.description import (
     MOST_FILES,
     Assignment,
@@ -114,6 +115,7 @@ class _Run:
 
     def __init__(self, description: Description, setup: Setup, world: World | None) -> None:
         self.setup = setup
+        self.description = description
         self.world = world
         self.path = description.path
         self.line = 1
@@ -261,6 +263,8 @@ class _Run:
 
     def queue(self, command: Queue) -> Iterator[Job]:
         self.queued = True
+        if self.setup.runs:
+            self.warn_of_slips()
         kept = self.table
         if self.setup.overrides:
             later = {key_of(name): Value(text, name, self.path, 1) for name, text in self.setup.overrides}
@@ -286,6 +290,15 @@ class _Run:
         except ModelError as error:
             raise InputError(*place, error.what, error.fix) from None
         self.live, self.table = {}, kept
+
+    def warn_of_slips(self) -> None:
+        """Warns of names that are nearly a command; a node's own variables are not the file's."""
+        own = {key_of(name) for name, _ in self.setup.variables}
+        if names := [value for value in unknown(self.table) if key_of(value.name) not in own]:
+            from headway.formats.submit.misspelt import misspelt
+
+            for value, what in misspelt(self.description, names):
+                self.warn_at(value, what)
 
     def matches(self, pattern: str, kind: str) -> list[str]:
         if self.world is None:

@@ -54,9 +54,9 @@ class Runner:
         self.server = server
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
-        self.roster_path = str(home.roster)
-        self.roster_again = 0.0  # when it may be written again, if it is not in its place
-        self.roster_remark = ""  # what was told of that
+        self.spool_path, self.roster_path = str(home.spool), str(home.roster)
+        self.renewal = 0.0  # when these may be written again, if they are not in their places
+        self.renewals: set[str] = set()  # what was told of that
         self.poll = select.epoll()
         self.ear, self.ear_mask = -1, 0  # the handle of the port, and what it is waited for
         self.due = 0.0  # when there is something to see to, if nothing happens before
@@ -331,7 +331,7 @@ class Runner:
             self.ear_mask = mask
 
     def verify(self, lately: Seconds = 0.0) -> None:
-        """Checks that our folder, and the roster in it, are where they were; a look `lately` seconds ago will do."""
+        """Checks that our folder, and our files in it, are where they were; a look `lately` seconds ago will do."""
         if self.lost:
             return
         try:
@@ -339,18 +339,24 @@ class Runner:
         except LostHomeError as error:
             self.abandon(error)
             return
-        if looked and not self.roster.is_at(self.roster_path) and time.monotonic() >= self.roster_again:
-            self.renew_roster()
+        if looked and not (self.roster.is_at(self.roster_path) and self.spool.is_at(self.spool_path)):
+            self.renew_files()
 
-    def renew_roster(self) -> None:
-        """Writes the roster again if somebody has deleted or replaced it."""
-        from headway.live.placeholder.lost_roster import renewed
+    def renew_files(self) -> None:
+        """Writes the roster and the spool again if somebody has deleted or replaced them."""
+        from headway.live.placeholder.lost_files import renewed
 
-        self.roster_again = time.monotonic() + self.beat
-        remark = renewed(self.roster, self.home.roster)
-        if remark != self.roster_remark:
-            self.roster_remark = remark
+        if time.monotonic() < self.renewal:
+            return
+        self.renewal = time.monotonic() + self.beat
+        remarks = set()
+        if not self.roster.is_at(self.roster_path):
+            remarks.add(renewed(self.roster, self.home.roster))
+        if not self.spool.is_at(self.spool_path):
+            remarks.add(renewed(self.spool, self.home.spool))
+        for remark in sorted(remarks - self.renewals):
             self.warn(remark)
+        self.renewals = remarks
 
     def warn(self, remark: str) -> None:
         """Tells every client, and the log."""

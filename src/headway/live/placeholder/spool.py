@@ -70,7 +70,7 @@ class Spool:
         self._file = own_file(path, os.O_RDWR | os.O_CREAT)
 
     def _replace(self, path: Path, text: bytes) -> None:
-        """The file is made anew with what makes sense of it; at no moment is there none."""
+        """Makes the file again from what makes sense of it; at no moment is there none."""
         aside = path.with_name(f".{path.name}")
         aside.unlink(missing_ok=True)
         os.close(self._file)
@@ -78,6 +78,30 @@ class Spool:
         os.write(self._file, text)
         aside.replace(path)
         self._reserve()
+
+    def is_at(self, path: str) -> bool:
+        """Whether its file still has this name."""
+        try:
+            found = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a runner asks with every exchange
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self._file))
+
+    def rewrite(self, path: Path, without: int = 0) -> None:
+        """Goes on in a new file of this name, without the first bytes. OSError: it cannot, and goes on as before."""
+        aside = path.with_name(f".{path.name}")
+        aside.unlink(missing_ok=True)
+        file = own_file(aside, os.O_RDWR | os.O_CREAT)
+        try:
+            os.posix_fallocate(file, 0, max(_ROOM, self.size - without))
+            os.pwrite(file, os.pread(self._file, self.size - without, without), 0)
+            aside.replace(path)
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(self._file)
+        self._file = file
+        self.size -= without
 
     def add(self, finish: Finish) -> None:
         """Writes an end down; OSError if there is no room, and then it is written with the next."""
@@ -112,9 +136,7 @@ class Spool:
                     self.size = 0
         elif told[1] > _LARGE:  # under load it is never empty
             with contextlib.suppress(OSError):
-                rest = os.pread(self._file, self.size - told[1], told[1])
-                self._replace(self._path, rest)
-                self.size = len(rest)
+                self.rewrite(self._path, without=told[1])
 
 
 def _finish(line: bytes) -> Finish | None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # a run of everything does without
     from headway.engine.plan import Known, Plan
     from headway.live.store.defaults import Defaults
 
+Busy = Callable[[], frozenset[WorkflowId]]
+
 
 @record
 class Choice:
@@ -92,11 +94,31 @@ class Choice:
         halves = half_made(flat, unfinished(database, others), lambda names: last_attempts(database, every, names))
         return dict.fromkeys(halves, HALF) | {name: why for name, why in owed.items() if why != HALF}
 
-    def settler(self, store: Store) -> Callable[[WorkflowId, Flat], None]:
-        """What tells a store, once it has the workflow."""
-        return partial(self.settle, store)
+    def refuse_twice(self, store: Store, busy: Busy, workflow: WorkflowId, flat: Flat, planned: Plan) -> None:
+        """Raises if a target that this run would make is being made now by a run of the Makefile with other goals."""
+        from headway.live.runs.submit import source_of
+        from headway.live.store.makefiles import being_made, of_file
+        from headway.model.errors import HeadwayError, shown
 
-    def settle(self, store: Store, workflow: WorkflowId, flat: Flat) -> None:
+        others = of_file(store.database, source_of(self.source, ()), workflow)
+        runs = being_made(store.database, others) if others else {}
+        if not runs:
+            return
+        names = [flat.dag.names[node] for node, one in enumerate(planned.verdicts) if one is not None and one.runs]
+        twice = next(((name, runs[name]) for name in names if name in runs), None)
+        if twice is not None and twice[1] in busy():
+            name, other = twice
+            raise HeadwayError(
+                f"{shown(name)} is being made now by another run of this Makefile, workflow {other}: it would be made"
+                " twice at once.",
+                f"Wait for that run (headway attach --workflow {other}), then run this again.",
+            )
+
+    def settler(self, store: Store, busy: Busy) -> Callable[[WorkflowId, Flat], None]:
+        """What tells a store, once it has the workflow; `busy`: the workflows that somebody runs now."""
+        return partial(self.settle, store, busy)
+
+    def settle(self, store: Store, busy: Busy, workflow: WorkflowId, flat: Flat) -> None:
         """Tells the store. A later run that chooses otherwise goes on with what this one leaves out."""
         if self.defaults is not None:
             from headway.live.store.defaults import set_defaults
@@ -110,6 +132,8 @@ class Choice:
         if self.until or self.since or self.is_judged:
             started = last_starts(store.database, workflow) if self.is_judged else {}
             planned = self.planned(flat, known(store.database, workflow), started, self.owed(store, workflow, flat))
+            if self.is_judged:
+                self.refuse_twice(store, busy, workflow, flat, planned)
             if arranged or not planned.is_plain:
                 arrange(store.database, workflow, flat, planned)
         elif arranged:

@@ -111,10 +111,15 @@ class Session:
             self.warnings += unheeded(workflow)
         choice = choose(workflow)
 
+        def busy() -> frozenset[WorkflowId]:
+            from headway.live.answers.which import running
+
+            return running(store, home)
+
         def submit() -> tuple[WorkflowId, Flat]:
             return submitted(
                 *(home, store, workflow, arguments, wish.order, wish.fresh, store.clock()),
-                choose=choice.settler(store),
+                choose=choice.settler(store, busy),
                 edited=choice.way(wish.edited),
                 named=wish.named,
                 heard=self.warnings,

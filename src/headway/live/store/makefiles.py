@@ -44,3 +44,9 @@ def last_attempts(database: Database, workflows: Iterable[WorkflowId], names: It
     wanted = database.array([encode(name) for name in names])
     found = database.run("last_attempts", workflows=database.array(list(workflows)), names=wanted)
     return {decode(name): LeaseId(lease) for name, lease in found}
+
+
+def being_made(database: Database, workflows: Iterable[WorkflowId]) -> dict[str, WorkflowId]:
+    """The jobs of these workflows that run now, by name."""
+    rows = database.run("unfinished", workflows=database.array(list(workflows)))
+    return {decode(name): WorkflowId(workflow) for workflow, name, state, _ in rows if state == State.RUNNING}
