@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.spec import Spec
 
-_COARSE = 0.02  # seconds by which the clock of a file system may be behind ours
+COARSE = 0.02  # seconds by which the clock of a file system may be behind ours
 _NOTED = 63  # outputs of which it is noted whether they were there
 Looks = tuple[int, int, int, int]  # inode, time of change in ns, size, mode
 _OTHER: Looks = (0, 0, 0, 0)  # of a file that was there, and has been changed
@@ -42,7 +42,7 @@ def remove_halves(before: Mapping[str, Looks | None], again: bool) -> None:
 def remove_since(paths: Iterable[str], since: float) -> None:
     """Removes files that were changed after a time. Directories and links stay."""
     for path in paths:
-        if _is_file(_look(path)) and _changed(path) > since - _COARSE:
+        if _is_file(_look(path)) and _changed(path) > since - COARSE:
             _remove(path)
 
 
@@ -63,7 +63,7 @@ def looks_since(
         now, changed = _look(path), _changed(path)
         if now is None:
             found[path] = None
-        elif changed <= started - _COARSE or (ended is not None and changed > ended + _COARSE):
+        elif changed <= started - COARSE or (ended is not None and changed > ended + COARSE):
             found[path] = now
         else:
             found[path] = _OTHER if at >= _NOTED or were_there >> at & 1 else None
@@ -77,7 +77,7 @@ def keep_changed(before: Mapping[str, Looks | None]) -> list[str]:
 
 def keep_later(spec: Spec, directory: str, since: float, until: float = math.inf) -> list[str]:
     """The same for a job of which only times are known, before its start and after its end."""
-    found = [path for path in _paths(spec, directory) if since - _COARSE < _changed(path) <= until]
+    found = [path for path in _paths(spec, directory) if since - COARSE < _changed(path) <= until]
     return [_keep(path) for path in found if _is_file(_look(path))]
 
 
