@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from headway.engine.ready import Room
 from headway.engine.silence import BEATS
@@ -19,53 +19,23 @@ from headway.live.clock import since_boot
 from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
 from headway.live.failpoint import here
 from headway.live.home.folder import Home
+from headway.live.placeholder.asked import NONE, Asked, Errands, Told
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.jobs import BESIDE, Jobs
+from headway.live.placeholder.room import PATIENCE, HostRoom
 from headway.live.placeholder.running import GIVEN_BACK, TAKEN
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
 from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
-from headway.model.record import record
-from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.doors.port import Port
 
-PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
-DEEPEST = 1024  # leases at hand for each slot, however far the store is
-AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
 AGAIN = 1.0  # seconds after which something that did not work is tried again
 CONTENDED = 0.05  # seconds after which jobs that others may just be taking are asked for again, then twice as many
 TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
-
-
-@record
-class Asked:
-    """An exchange under way."""
-
-    number: int
-    ends: Sequence[Finish]
-    idle: Sequence[WorkflowId]
-    most: int  # jobs that could be taken
-    holds: bool  # whether it said what we hold
-    since: Seconds  # when it was asked
-    spooled: tuple[int, int]  # how much of the spool it tells
-    noted: int  # ends among them that are not even in the spool
-    errands: Errands
-
-
-@record
-class Errands:
-    """What goes with an exchange, for those who wait for it."""
-
-    news: tuple[WorkflowId, ...] = ()  # workflows of which nothing is known yet
-    says: tuple[tuple[Word, Callable[[bool | HeadwayError], None]], ...] = ()
-    winds_up: tuple[WorkflowId, ...] = ()
-
-
-NONE = Errands()
 
 
 class Supply:
@@ -106,7 +76,7 @@ class Supply:
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
         self.contact = since_boot()  # when the store last answered
         self._contended = 0  # how often in a row there were eligible jobs, and none for us
-        self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self._room = HostRoom(jobs, desk, nesting, port.is_far)
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
@@ -166,7 +136,7 @@ class Supply:
     def send(
         self,
         news: WorkflowId | None = None,
-        says: tuple[Word, Callable[[bool | HeadwayError], None]] | None = None,
+        says: tuple[Word, Told] | None = None,
         winds_up: WorkflowId | None = None,
     ) -> None:
         """Something goes to the store with the next exchange."""
@@ -224,7 +194,7 @@ class Supply:
             self._call_again()
             return
         holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
-        idle, room, errands = self._idle(), self._room(), self.errands
+        idle, room, errands = self._idle(), self._room.beside(self.at_hand, self.round_trip), self.errands
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
         self._number += 1
@@ -336,32 +306,6 @@ class Supply:
             self.wake = min(self.wake or again, again)
         else:
             self._contended = 0
-
-    def _room(self) -> Room:
-        """What there is room for beside what runs and what is at hand."""
-        slots, jobs = self._desk.slots, self._jobs
-        ahead = self._depth(slots) - len(self.at_hand)
-        cores, memory = self._nesting.busy(), jobs.memory
-        for lease in self.at_hand:
-            cores += lease.cores
-            memory += lease.memory
-        there = self._desk.memory or self._memory
-        named = dict(self._desk.named)
-        if named:
-            for lease in [*(job.lease for job in jobs.running.values()), *self.at_hand]:
-                for name, count in lease.named:
-                    named[name] = named.get(name, 0) - count
-        is_whole = not self.at_hand and all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
-        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
-
-    def _depth(self, slots: int) -> int:
-        """How many leases are worth having at hand: for a store nearby only while jobs are short."""
-        jobs = self._jobs
-        near = AHEAD * slots if jobs.are_short else 0
-        if not self._port.is_far or not jobs.has_seen_enough:  # others could run what is only held here
-            return near
-        far = 2 * slots * (self.round_trip + PATIENCE) / max(jobs.typical, 1e-4)
-        return max(near, min(int(far), DEEPEST * slots))
 
     def worry(self, trouble: str) -> None:
         """A fault the user can fix (disk full, store unreachable): stop starting jobs, tell clients, retry later."""

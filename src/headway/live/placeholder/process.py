@@ -7,7 +7,8 @@ import signal
 import sys
 
 from headway.live.home.folder import Home
-from headway.live.placeholder.runner import FEWEST, Runner, most_files
+from headway.live.placeholder.limits import FEWEST, most_files
+from headway.live.placeholder.runner import Runner
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 

@@ -9,30 +9,30 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import resource
 import select
 import signal
-import sys
 import time
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from headway.engine.silence import BEATS
-from headway.live.doors.messages import News, Reply, Welcome
 from headway.live.failpoint import here
 from headway.live.home.folder import Home, LostHomeError
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.exchange import Supply
 from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.launch import LATELY
+from headway.live.placeholder.limits import SPARE, most_files, patience
 from headway.live.placeholder.reception import Reception
 from headway.live.placeholder.recovery import greet, recover
+from headway.live.placeholder.responses import Responses
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
-from headway.model.messages import PATIENCE, Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from headway.live.placeholder.others import Others
 
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
-SPARE = 96  # handles for those, for clients and for files of our own
-FEWEST = 40  # handles without which there is no room for one job and a few clients
-SILENCE = "HEADWAY_SILENCE"  # seconds without a sign of life after which jobs may be given to others
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 
@@ -54,16 +51,12 @@ class Runner:
         self.server = server
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
-        self.spool_path, self.roster_path = str(home.spool), str(home.roster)
-        self.renewal = 0.0  # when these may be written again, if they are not in their places
-        self.renewals: set[str] = set()  # what was told of that
+        self.upkeep = Upkeep(self)
         self.poll = select.epoll()
-        self.ear, self.ear_mask = -1, 0  # the handle of the port, and what it is waited for
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
         self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are wound up in the places of these
-        self.lost = False  # our folder was moved or removed
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -81,14 +74,14 @@ class Runner:
             self.home.remember([welcome.placeholder])
         self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
         if self.desk.remark:
-            self.warn(self.desk.remark)
+            self.upkeep.warn(self.desk.remark)
         os.close(told)
         self.nesting = Nesting(self.desk, self.jobs, mark)
         self.supply = Supply(
             *(self.home, self.port, welcome, self.spool, self.jobs, self.desk, self.nesting, self.beat)
         )
         self.reception = Reception(self)
-        self.watch_port()
+        self.responses = Responses(self)
         self.last_beat = time.monotonic()
         for ended in over:
             self.write_down(ended)
@@ -111,8 +104,8 @@ class Runner:
                     self.reception.attend(handle, mask)
                 elif handle == self.desk.door:
                     self.reception.welcome()
-                elif handle == self.ear:
-                    self.receive()
+                elif handle == self.responses.handle:
+                    self.responses.receive()
                 else:
                     self.give_up()
             for ended in well:
@@ -242,7 +235,7 @@ class Runner:
                 directory = self.supply.directories[lease.workflow]
                 failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
             except LostHomeError as error:
-                self.abandon(error)
+                self.upkeep.abandon(error)
                 return
             except (NoRoomError, HeadwayError) as error:
                 self.supply.worry(str(error))
@@ -263,113 +256,17 @@ class Runner:
         try:
             self.fill()
             while self.supply.is_due():
-                self.verify(LATELY)
+                self.upkeep.verify(LATELY)
                 self.supply.ask()
-                self.receive()
+                self.responses.receive()
                 self.fill()
             self.reception.report()
         except HeadwayError as error:
-            if self.lost:
+            if self.upkeep.is_lost:
                 self.supply.finished.clear()  # there is nowhere left to write it
             else:
                 self.supply.worry(str(error))
-        self.watch_port()
-
-    def receive(self) -> None:
-        """Takes in what the store has said."""
-        try:
-            responses = self.port.responses()
-        except HeadwayError as error:
-            self.supply.untold(error)
-            self.supply.worry(str(error))
-            return
-        for response in responses:
-            if isinstance(response, Reply):
-                self.take_in(response)
-            elif isinstance(response, Welcome):
-                self.supply.welcomed()
-                self.others.lose(response.lost)
-            elif isinstance(response, News):
-                self.others.hear(response.workflows)
-            else:
-                trouble = HeadwayError(response.what, response.fix)
-                if response.number or self.supply.is_calling:
-                    self.supply.untold(trouble)
-                self.supply.worry(str(trouble))
-
-    def take_in(self, reply: Reply) -> None:
-        """An exchange is answered: passes on what the store says."""
-        answer = self.supply.taken(reply)
-        if answer.over or answer.stuck:
-            self.verify()  # nobody is told that all is well of a store that is gone
-        if answer.lost:
-            self.others.lose(answer.lost)
-        self.jobs.launch.forget_place()
-        if answer.done:
-            for client in self.desk.clients.values():
-                if client.workflow in answer.done:
-                    client.credit(answer.done[client.workflow])
-        if reply.unknown:
-            self.reception.refuse(reply.unknown)
-        if reply.wound_up:
-            self.wound_up(reply.wound_up)
-        if answer.stops:
-            self.end(answer.stops)
-        self.desk.take_turns()
-
-    def watch_port(self) -> None:
-        """Waits for what the store says too, and until it takes what is still to be said."""
-        handle = self.port.fileno()
-        if handle != self.ear:  # closing one has taken it out of the poll
-            self.ear, self.ear_mask = handle, 0
-        mask = select.EPOLLIN | (select.EPOLLOUT if self.port.is_behind else 0)
-        if handle >= 0 and mask != self.ear_mask:
-            if self.ear_mask:
-                self.poll.modify(handle, mask)
-            else:
-                self.poll.register(handle, mask)
-            self.ear_mask = mask
-
-    def verify(self, lately: Seconds = 0.0) -> None:
-        """Checks that our folder, and our files in it, are where they were; a look `lately` seconds ago will do."""
-        if self.lost:
-            return
-        try:
-            looked = self.home.verify(lately)
-        except LostHomeError as error:
-            self.abandon(error)
-            return
-        if looked and not (self.roster.is_at(self.roster_path) and self.spool.is_at(self.spool_path)):
-            self.renew_files()
-
-    def renew_files(self) -> None:
-        """Writes the roster and the spool again if somebody has deleted or replaced them."""
-        from headway.live.placeholder.lost_files import renewed
-
-        if time.monotonic() < self.renewal:
-            return
-        self.renewal = time.monotonic() + self.beat
-        remarks = set()
-        if not self.roster.is_at(self.roster_path):
-            remarks.add(renewed(self.roster, self.home.roster))
-        if not self.spool.is_at(self.spool_path):
-            remarks.add(renewed(self.spool, self.home.spool))
-        for remark in sorted(remarks - self.renewals):
-            self.warn(remark)
-        self.renewals = remarks
-
-    def warn(self, remark: str) -> None:
-        """Tells every client, and the log."""
-        print(f"headway: {remark}", file=sys.stderr, flush=True)
-        self.jobs.warnings.append(remark)
-
-    def abandon(self, error: LostHomeError) -> None:
-        """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
-        self.lost = True
-        print(f"headway: {error}", file=sys.stderr, flush=True)
-        self.jobs.move(str(self.home.folder.parent), self.home.now_at)
-        self.end_all()
-        self.desk.dismiss(error)
+        self.responses.watch()
 
     # --- time ------------------------------------------------------------------------------------------------------
 
@@ -404,16 +301,3 @@ class Runner:
         here("leave.left")
         self.spool.settled(idle=True)
         return True
-
-
-def most_files() -> int:
-    """How many files this process may have open."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return soft if soft != resource.RLIM_INFINITY else 1 << 20
-
-
-def patience() -> Seconds:
-    """How long this placeholder may be silent before its jobs are given to others."""
-    with contextlib.suppress(ValueError):
-        return min(max(float(os.environ.get(SILENCE, PATIENCE)), 0.1), 86400.0)
-    return PATIENCE

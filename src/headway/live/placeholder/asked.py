@@ -1,0 +1,39 @@
+"""An exchange under way, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from headway.live.doors.messages import Word
+from headway.model.errors import HeadwayError
+from headway.model.messages import Finish, Seconds, WorkflowId
+from headway.model.record import record
+
+Told = Callable[[bool | HeadwayError], None]  # whoever waits for what becomes of a word
+
+
+@record
+class Asked:
+    """An exchange under way."""
+
+    number: int
+    ends: Sequence[Finish]
+    idle: Sequence[WorkflowId]
+    most: int  # jobs that could be taken
+    holds: bool  # whether it said what we hold
+    since: Seconds  # when it was asked
+    spooled: tuple[int, int]  # how much of the spool it tells
+    noted: int  # ends among them that are not even in the spool
+    errands: Errands
+
+
+@record
+class Errands:
+    """What goes with an exchange, for those who wait for it."""
+
+    news: tuple[WorkflowId, ...] = ()  # workflows of which nothing is known yet
+    says: tuple[tuple[Word, Told], ...] = ()
+    winds_up: tuple[WorkflowId, ...] = ()
+
+
+NONE = Errands()

@@ -1,0 +1,78 @@
+"""What the store says to a runner, taken in and passed on to those it concerns."""
+
+from __future__ import annotations
+
+import select
+
+from headway.live.doors.messages import News, Reply, Welcome
+from headway.model.errors import HeadwayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.placeholder.runner import Runner
+
+
+class Responses:
+    """The runner's end of its port."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner, self._port, self._poll = runner, runner.port, runner.poll
+        self._supply, self._desk, self._jobs = runner.supply, runner.desk, runner.jobs
+        self.handle, self._mask = -1, 0  # the handle of the port, and what it is waited for
+        self.watch()
+
+    def receive(self) -> None:
+        """Takes in what the store has said."""
+        try:
+            responses = self._port.responses()
+        except HeadwayError as error:
+            self._supply.untold(error)
+            self._supply.worry(str(error))
+            return
+        for response in responses:
+            if isinstance(response, Reply):
+                self._take_in(response)
+            elif isinstance(response, Welcome):
+                self._supply.welcomed()
+                self._runner.others.lose(response.lost)
+            elif isinstance(response, News):
+                self._runner.others.hear(response.workflows)
+            else:
+                trouble = HeadwayError(response.what, response.fix)
+                if response.number or self._supply.is_calling:
+                    self._supply.untold(trouble)
+                self._supply.worry(str(trouble))
+
+    def _take_in(self, reply: Reply) -> None:
+        """An exchange is answered: passes on what the store says."""
+        runner = self._runner
+        answer = self._supply.taken(reply)
+        if answer.over or answer.stuck:
+            runner.upkeep.verify()  # nobody is told that all is well of a store that is gone
+        if answer.lost:
+            runner.others.lose(answer.lost)
+        self._jobs.launch.forget_place()
+        if answer.done:
+            for client in self._desk.clients.values():
+                if client.workflow in answer.done:
+                    client.credit(answer.done[client.workflow])
+        if reply.unknown:
+            runner.reception.refuse(reply.unknown)
+        if reply.wound_up:
+            runner.wound_up(reply.wound_up)
+        if answer.stops:
+            runner.end(answer.stops)
+        self._desk.take_turns()
+
+    def watch(self) -> None:
+        """Waits for what the store says, and until it takes what is still to be said."""
+        handle = self._port.fileno()
+        if handle != self.handle:  # closing one has taken it out of the poll
+            self.handle, self._mask = handle, 0
+        mask = select.EPOLLIN | (select.EPOLLOUT if self._port.is_behind else 0)
+        if handle >= 0 and mask != self._mask:
+            if self._mask:
+                self._poll.modify(handle, mask)
+            else:
+                self._poll.register(handle, mask)
+            self._mask = mask

@@ -1,0 +1,51 @@
+"""What a runner asks its store for: the room that is left, and how many jobs are worth prefetching."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+from headway.engine.ready import Room
+from headway.live.placeholder.demand import Desk
+from headway.live.placeholder.jobs import Jobs
+from headway.live.placeholder.sub_workflows import Nesting
+from headway.model.messages import Lease, Seconds
+from headway.model.states import Kind
+
+PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
+AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
+DEEPEST = 1024  # leases at hand for each slot, however far the store is
+
+
+class HostRoom:
+    """The room of this host for the jobs of its clients."""
+
+    def __init__(self, jobs: Jobs, desk: Desk, nesting: Nesting, is_far: bool) -> None:
+        self._jobs, self._desk, self._nesting, self._is_far = jobs, desk, nesting, is_far
+        self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+    def beside(self, at_hand: deque[Lease], round_trip: Seconds) -> Room:
+        """What there is room for beside what runs and what is at hand."""
+        slots, jobs = self._desk.slots, self._jobs
+        ahead = self._depth(slots, round_trip) - len(at_hand)
+        cores, memory = self._nesting.busy(), jobs.memory
+        for lease in at_hand:
+            cores += lease.cores
+            memory += lease.memory
+        there = self._desk.memory or self._memory
+        named = dict(self._desk.named)
+        if named:
+            for lease in [*(job.lease for job in jobs.running.values()), *at_hand]:
+                for name, count in lease.named:
+                    named[name] = named.get(name, 0) - count
+        is_whole = not at_hand and all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
+        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
+
+    def _depth(self, slots: int, round_trip: Seconds) -> int:
+        """How many leases are worth having at hand: for a store nearby only while jobs are short."""
+        jobs = self._jobs
+        near = AHEAD * slots if jobs.are_short else 0
+        if not self._is_far or not jobs.has_seen_enough:  # others could run what is only held here
+            return near
+        far = 2 * slots * (round_trip + PATIENCE) / max(jobs.typical, 1e-4)
+        return max(near, min(int(far), DEEPEST * slots))
