@@ -127,7 +127,7 @@ def test_a_dependency_joins_groups_submitted_earlier_to_one_supergroup(words: li
 
 
 @pytest.mark.parametrize(
-    ("key", "right"), [("retry", "retries"), ("core", "cores"), ("timeout", "time"), ("environment.X", "env.x")]
+    ("key", "right"), [("retry", "retries"), ("core", "cores"), ("timeout", "time"), ("environment.X", "env.X")]
 )
 def test_a_key_that_is_nearly_one_of_ours_is_refused(key: str, right: str) -> None:
     with pytest.raises(ModelError, match=f'-attr "{key}" is like "{right}"'):
