@@ -216,7 +216,8 @@ class Bench(RuleBasedStateMachine):
             assert (old, new) in TRANSITIONS, f"no way from {old.name} to {new.name}"
             if old is State.DONE and row.kind not in (Kind.PART, Kind.MILESTONE):
                 assert row.job in self.undone, f"{row} was done"
-            if old is State.WAITING and new is State.ELIGIBLE and row.kind not in (Kind.PART, Kind.FINAL):
+            is_new = old in (State.WAITING, State.FAILED) and new is State.ELIGIBLE
+            if is_new and row.kind not in (Kind.PART, Kind.FINAL):
                 assert row.arrival > self.arrived, f"{row} comes before those who were eligible earlier"
         self.note_ends()
         self.moved.clear()

@@ -131,4 +131,4 @@ class Arranged(Bench):
 
 def test_each_run_does_what_it_is_about_and_no_counter_goes_wrong() -> None:
     assert LEFT_OUT | ASSUMED == 6
-    run_machine(Arranged, examples=200)
+    run_machine(Arranged)

@@ -102,7 +102,7 @@ def further_runs(draw: st.DrawFn) -> tuple[Flat, Memory, list[str], list[str]]:
     return flat, some_way_through(draw, flat), draw(some), draw(some)
 
 
-@settings(max_examples=400)
+@settings(max_examples=250)
 @given(further_runs(), st.booleans())
 def test_an_arrangement_leaves_every_job_as_the_rule_of_progress_does(
     case: tuple[Flat, Memory, list[str], list[str]], retry: bool

@@ -52,3 +52,11 @@ def test_a_category_counts_a_node_once_however_many_processes_it_has() -> None:
     node = Job("true", rules=rules, parts=(Job("true", rules=rules),) * 2)
     memory = store({"a": node, "b": node}, Outside([], {"c": 1}))
     assert names(given(memory, 4)) == ["a/0", "a/1"]
+
+
+def test_a_job_that_is_tried_again_after_a_while_comes_after_those_that_waited_when_it_failed() -> None:
+    memory = store({"a": Job("true", rules=Rules(retries=1, back_off=1.0)), "b": Job("true"), "c": Job("true")})
+    (first,) = given(memory, 1)
+    (second,) = given(memory, 1, Finish(first.id, 1))
+    assert names([first, second]) == ["a", "b"]
+    assert names(given(memory, 2, Finish(second.id, 0), now=9.0)) == ["c", "a"]

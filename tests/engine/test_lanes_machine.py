@@ -22,4 +22,4 @@ class Lanes(Bench):
 
 
 def test_lanes_are_never_overfull_and_nobody_is_passed_over() -> None:
-    run_machine(Lanes, examples=200)
+    run_machine(Lanes)

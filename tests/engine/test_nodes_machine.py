@@ -49,4 +49,4 @@ class Nodes(Bench):
 
 
 def test_whatever_way_attempts_end_nodes_keep_their_rules() -> None:
-    run_machine(Nodes, examples=200)
+    run_machine(Nodes)

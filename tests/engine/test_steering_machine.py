@@ -54,4 +54,4 @@ class Steered(Nodes):
 
 
 def test_whatever_users_say_counters_are_right_and_what_is_disabled_does_not_start() -> None:
-    run_machine(Steered, examples=200)
+    run_machine(Steered)

@@ -175,11 +175,11 @@ def _over(rows: Rows, row: Row, node: Node, code: int, now: Seconds, changes: Ch
 
 def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
     node.begin_anew()
+    row.arrival = rows.next_arrival(row.workflow)
     if node.rules.back_off:
         _later(row, node, now + node.rules.back_off * 2 ** min(row.tries - 1, 30))
     else:
         row.ready()
-        row.arrival = rows.next_arrival(row.workflow)
 
 
 def _later(row: Row, node: Node, when: Seconds) -> None:
