@@ -43,7 +43,7 @@ def whole() -> Submission:
 def run_whole(store: Store) -> Crew:
     crew = Crew(store, store.submissions.add(whole(), 1.0))
     crew.take(1)
-    assert list(crew.leases) == ["s"]
+    assert list(crew.leases) == ["s", "n"]  # neither a service nor the script of a node of processes takes a core
     ran(crew, ("n", 1.0, 0), ("n/0", 5.0, 0), ("n/1", 3.0, 0), ("n", 2.0, 0), ("z", 10.0, 0))
     crew.swap([Finish(crew.leases["s"].id, 0, 1000.0, 1900.0)], 0)
     ran(crew, ("f", 7.0, 0))
