@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.model.quantities import plain, seconds, size
+from headway.model.quantities import duration, plain, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -108,3 +108,22 @@ def test_whole_numbers_are_written_without_a_point() -> None:
 
 def test_what_is_not_finite_is_written_as_text_that_no_reader_takes() -> None:
     assert [plain(float(name)) for name in ("inf", "nan")] == ["inf", "nan"]
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (-1, "0 s"),
+        (0.123, "0.12 s"),
+        (9.996, "10.0 s"),
+        (59.94, "59.9 s"),
+        (60, "60 s"),
+        (99.6, "1 min 40 s"),
+        (600, "10 min 00 s"),
+        (7300, "2 h 01 min"),
+        (359_999, "4 d 4 h"),
+        (200_000, "55 h 33 min"),
+    ],
+)
+def test_durations_are_read_at_a_glance(length: float, text: str) -> None:
+    assert duration(length) == text

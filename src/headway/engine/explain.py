@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from headway.engine.ready import PLAIN, Lane
 from headway.model.errors import unquoted
 from headway.model.messages import Seconds
+from headway.model.quantities import duration
 from headway.model.record import record
 from headway.model.states import Kind, State, Step
 
@@ -103,7 +105,7 @@ def _running(facts: Facts, now: Seconds) -> Iterator[str]:
     elif attempt is not None:
         what = {Step.PRE: "Its PRE script", Step.POST: "Its POST script"}.get(attempt.step, "It")
         said = f' It says: "{unquoted(attempt.status)}".' if attempt.status else ""
-        yield f"{what} has been running on {unquoted(attempt.host)} for {duration(now - attempt.leased)}.{said}"
+        yield f"{what} has been running on {unquoted(attempt.host)} for {duration(int(now - attempt.leased))}.{said}"
         if attempt.stop:
             yield f"It was told to end: {unquoted(attempt.stop)}."
 
@@ -159,7 +161,7 @@ def _waiting(facts: Facts) -> Iterator[str]:
 def _later(facts: Facts, now: Seconds) -> Iterator[str]:
     if facts.not_before is not None:
         wait = max(0.0, facts.not_before - now)
-        yield f"It will be tried again in {duration(wait)}."
+        yield f"It will be tried again in {duration(math.ceil(wait))}."
     if facts.tries:
         yield f"It has failed {facts.tries} of {facts.retries + 1} times."
     yield from _unserved(facts)
@@ -209,13 +211,3 @@ def named(names: Sequence[str]) -> str:
     if len(names) > SOME:
         return f"{', '.join(some)} and {len(names) - SOME:,} more"
     return " and ".join([", ".join(some[:-1]), some[-1]]) if len(some) > 1 else "".join(some)
-
-
-def duration(seconds: Seconds) -> str:
-    """A length of time as people say it."""
-    whole = int(max(0.0, seconds))
-    if whole < 100:
-        return f"{whole} s"
-    if whole < 6000:
-        return f"{whole // 60} min"
-    return f"{whole // 3600} h {whole % 3600 // 60} min" if whole < 172800 else f"{whole // 86400} days"

@@ -1,4 +1,4 @@
-"""Durations and sizes as people write them: `1h 30m`, `2G`."""
+"""Durations and sizes as people write and read them: `1h 30m`, `2G`, 3 min 05 s."""
 
 from __future__ import annotations
 
@@ -25,6 +25,19 @@ def seconds(text: str) -> float:
     if not math.isfinite(total):
         raise ValueError("a duration that is finite")
     return total
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people: 0.12 s, 12.3 s, 75 s, 3 min 05 s, 2 h 10 min, 4 d 4 h."""
+    if seconds < 99.5:
+        digits = 0 if seconds == int(seconds) else 2 if seconds < 9.995 else 1
+        return f"{max(0.0, seconds):.{digits}f} s"
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours_left = divmod(hours, 24)
+    if hours >= 100:
+        return f"{days} d {hours_left} h"
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {left:02} s"
 
 
 def size(text: str) -> int:

@@ -9,7 +9,8 @@ import click
 
 from headway.cli.commands.runs import state
 from headway.cli.display.answer import print_json
-from headway.cli.display.table import amount, counted, moment, table
+from headway.cli.display.table import table
+from headway.cli.display.units import amount, counted, moment
 from headway.cli.options import WHICH, store_option
 from headway.model.errors import UsageError
 from headway.model.quantities import seconds
@@ -94,7 +95,8 @@ def _show(found: Plan, wish: Wish) -> None:
             (str(run.workflow), run.name, moment(run.last_sign), f"{run.jobs:,}", f"{run.attempts:,}", state(run, ()))
             for run in found.runs
         ]
-        click.echo(table((">no.", "name", "last sign of life", ">jobs", ">attempts", "state"), rows))
+        headings = (">no.", "name", "last sign of life", ">jobs", ">attempts", "state")
+        click.echo("\n".join(table(headings, rows)))
     what = "logs" if wish.only_logs else counted(len(found.runs), "workflow")
     click.echo(f"to be removed: {what}, {amount(found.size)} in {counted(len(found.litter), 'folder')} of logs.")
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.table import amount, brief, counted, exit_text, moment, table
+from headway.cli.display.table import table
+from headway.cli.display.units import amount, counted, exit_text, moment
 from headway.cli.options import run_options
 from headway.cli.store import looked_at
+from headway.model.quantities import duration
 from headway.model.states import Step
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def command(
         print_json({"workflow": run.workflow, "name": run.name, "attempts": [_answer(one) for one in attempts]})
         return
     if attempts:
-        click.echo(table(("started", "job", ">try", "host", ">took", ">CPU", ">memory", "ended"), map(_row, attempts)))
+        headings = ("started", "job", ">try", "host", ">took", ">CPU", ">memory", "ended")
+        click.echo("\n".join(table(headings, map(_row, attempts))))
         click.echo()
     click.echo(_totals(attempts))
     if gantt is not None:
@@ -118,8 +121,8 @@ def _row(attempt: Attempt) -> tuple[str, ...]:
         name,
         str(attempt.number),
         attempt.host,
-        brief(attempt.seconds),
-        brief(attempt.cpu_seconds) if began else "",
+        "" if attempt.seconds is None else duration(attempt.seconds),
+        duration(attempt.cpu_seconds) if began and attempt.cpu_seconds is not None else "",
         amount(attempt.max_rss) if began and attempt.max_rss else "",
         _end(attempt),
     )
@@ -148,8 +151,8 @@ def _totals(attempts: Sequence[Attempt]) -> str:
     jobs = counted(len({attempt.job for attempt in attempts}), "job")
     begun = [attempt.started for attempt in attempts if attempt.started is not None]
     over = [attempt.ended for attempt in attempts if attempt.ended is not None]
-    wall = f" in {brief(max(over) - min(begun))}" if begun and over else ""
+    wall = f" in {duration(max(over) - min(begun))}" if begun and over else ""
     return (
         f"{counted(len(attempts), 'attempt')} at {jobs}: {told}; "
-        f"{brief(work)} of work{wall}, {brief(processor)} of CPU, at most {amount(most)} of memory."
+        f"{duration(work)} of work{wall}, {duration(processor)} of CPU, at most {amount(most)} of memory."
     )

@@ -8,8 +8,8 @@ import click
 
 from headway.cli.display.answer import print_json
 from headway.cli.display.output import JobOutput
-from headway.cli.display.table import counted, exit_text
 from headway.cli.display.terminal import harmless
+from headway.cli.display.units import counted, exit_text
 from headway.cli.options import run_options
 from headway.cli.store import looked_at
 from headway.model.errors import NotFoundError, UsageError, shown

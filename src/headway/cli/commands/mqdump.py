@@ -103,7 +103,7 @@ class Browser:
 
     def _show(self) -> Sequence[GroupStatus]:
         """Prints the level, as the paper does, and the menu."""
-        from headway.cli.display.tables import table
+        from headway.cli.display.table import table
         from headway.engine.groups import WORDS
         from headway.live.client.services import status
         from headway.model.states import State

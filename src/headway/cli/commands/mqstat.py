@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -33,7 +32,8 @@ def show(words: Sequence[str]) -> None:
 
 def listed(place: str | None) -> list[str]:
     """The table, with its heads."""
-    from headway.cli.display.tables import table
+    from headway.cli.display.table import table
+    from headway.cli.display.units import moment
     from headway.live.client.services import not_begun
     from headway.live.home.store_location import home_of
 
@@ -41,15 +41,11 @@ def listed(place: str | None) -> list[str]:
     given = store.watching.running()
     ahead = not_begun(store, given, lambda workflow: home_of(home, place, store, workflow))
     rows = [
-        [str(job.lease), job.name, job.command, job.host, _clock(job.started), job.status]
+        [str(job.lease), job.name, job.command, job.host, moment(job.started), job.status]
         for job in given
         if job.lease not in ahead
     ]
-    return table(["ID", "Job", "Command", "Host", "Started", "Status"], rows, frozenset([0]))
-
-
-def _clock(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+    return table([">ID", "Job", "Command", "Host", "Started", "Status"], rows)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from itertools import chain
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.table import counted
 from headway.cli.display.terminal import write_content
+from headway.cli.display.units import counted
 from headway.cli.options import order_option, workflow_arguments
 from headway.live.reading.read import no_collection, read, write_whole
 from headway.model.dag import Dag

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.table import brief, moment, table
+from headway.cli.display.table import table
+from headway.cli.display.units import moment
 from headway.cli.options import store_option
 from headway.cli.store import looked_at
+from headway.model.quantities import duration
 from headway.model.states import State
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def command(store: str | None, as_json: bool) -> None:
             ">took",
             "state",
         )
-        click.echo(table((*headings, "source"), (_row(run, busy) for run in runs)))
+        click.echo("\n".join(table((*headings, "source"), (_row(run, busy) for run in runs))))
     else:
         click.echo("no workflows: nothing was run yet.")
 
@@ -94,7 +96,7 @@ def _row(run: Run, busy: Collection[int]) -> tuple[str, ...]:
         moment(run.submitted),
         run.what_next,
         *counts,
-        brief(took),
+        "" if took is None else duration(took),
         state(run, busy),
         run.source,
     )

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.tables import shortened, table
+from headway.cli.display.table import shortened, table
 from headway.cli.display.terminal import harmless
 from headway.cli.options import store_options
 from headway.cli.store import looked_at
-from headway.engine.explain import duration, named
+from headway.engine.explain import named
 from headway.engine.groups import WORDS, worded
+from headway.model.quantities import duration
 from headway.model.states import State
 
 if TYPE_CHECKING:
@@ -140,8 +141,7 @@ def _groups(groups: Sequence[GroupStatus], most: int | None) -> list[str]:
         [group.path, WORDS[group.state], *(f"{group.counts.get(state, 0) or '·'}" for state in states)]
         for group in listed
     ]
-    numbers = frozenset(range(2, 2 + len(states)))
-    lines = table(["group", "state", *(WORDS[state] for state in states)], rows, numbers)
+    lines = table(["group", "state", *(f">{WORDS[state]}" for state in states)], rows)
     if len(listed) < len(groups):
         lines.append(f"and {len(groups) - len(listed):,} more (--all)")
     return lines
@@ -150,10 +150,16 @@ def _groups(groups: Sequence[GroupStatus], most: int | None) -> list[str]:
 def _running(found: Status, now: float, columns: int, most: int | None) -> list[str]:
     jobs = found.running if most is None else found.running[:most]
     rows = [
-        [job.name, shortened(job.command, max(20, columns // 3)), job.host, duration(now - job.started), job.status]
+        [
+            job.name,
+            shortened(job.command, max(20, columns // 3)),
+            job.host,
+            duration(int(now - job.started)),
+            job.status,
+        ]
         for job in jobs
     ]
-    lines = table(["running", "command", "host", "since", "status"], rows, frozenset([3]))
+    lines = table(["running", "command", "host", ">for", "status"], rows)
     if len(jobs) < len(found.running):
         lines.append(f"and {len(found.running) - len(jobs):,} more (--all)")
     return lines

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headway.cli.display.chart import Bar, Chart, chart
-from headway.cli.display.report import duration
-from headway.cli.display.table import counted
+from headway.cli.display.units import counted
 from headway.live.reading.read import write_whole
 from headway.live.store.views import Attempt, Web
 from headway.model.errors import NotFoundError, UsageError, not_installed, shown, unquoted
+from headway.model.quantities import duration
 from headway.model.states import Step
 from headway.model.timeline import Curve, averaged, peak
 

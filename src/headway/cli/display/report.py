@@ -10,6 +10,7 @@ from headway.cli.display.terminal import harmless
 from headway.formats.clusters import special_nodes
 from headway.model.flatten import Flat, flatten
 from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job
+from headway.model.quantities import duration
 from headway.model.record import asdict, fields
 from headway.model.workflow import Settings, Workflow
 
@@ -107,11 +108,13 @@ def text(answer: Mapping[str, Any]) -> str:
     rows.append(("width", f"{answer['width']:,}  {_bars(answer['level_sizes'])}"))
     path = answer["critical_path"]
     long = path["seconds"]
-    rows.append(("critical path", f"{'' if long is None else duration(long) + ', '}{_trail(path['jobs'])}"))
+    rows.append(("critical path", f"{'' if long is None else long_duration(long) + ', '}{_trail(path['jobs'])}"))
     if answer["work_seconds"] is not None:
-        rows.append(("work", duration(answer["work_seconds"])))
+        rows.append(("work", long_duration(answer["work_seconds"])))
         minimal = answer["minimal_schedule"]
-        rows.append(("minimal schedule", f"{duration(minimal['seconds'])} on {minimal['concurrency']:,} processors"))
+        rows.append(
+            ("minimal schedule", f"{long_duration(minimal['seconds'])} on {minimal['concurrency']:,} processors")
+        )
     counts = {name: value for name, value in answer["features"].items() if isinstance(value, int)}
     if counts:
         rows.append(("jobs with", ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in counts.items())))
@@ -123,14 +126,9 @@ def text(answer: Mapping[str, Any]) -> str:
     return harmless("\n".join(lines))
 
 
-def duration(seconds: float) -> str:
-    """Seconds as people say them, with both units where it is long."""
-    if seconds < 120:
-        return f"{seconds:.3g} s"
-    minutes, left = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    spelled = f"{hours:,} h {minutes:02} min" if hours else f"{minutes} min {left:02} s"
-    return f"{seconds:,.0f} s ({spelled})"
+def long_duration(seconds: float) -> str:
+    """Seconds, and where they are many in larger units too."""
+    return duration(seconds) if seconds < 99.5 else f"{seconds:,.0f} s ({duration(seconds)})"
 
 
 def _spelled(value: object) -> str:

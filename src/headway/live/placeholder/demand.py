@@ -7,7 +7,7 @@ import select
 from collections.abc import Mapping
 
 from headway.live.client.door import peer
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.clients import Client
 from headway.model.errors import HeadwayError
@@ -113,7 +113,7 @@ class Desk:
     def closed(self) -> bool:
         """Shuts the door, unless somebody came in at the last moment: who could still find it is let in."""
         self._door.hide()
-        here("leave.hidden")
+        failpoint("leave.hidden")
         while self.welcome():
             pass
         if not self.clients:

@@ -17,7 +17,7 @@ from headway.engine.ready import Room
 from headway.engine.silence import BEATS
 from headway.live.clock import since_boot
 from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.asked import NONE, Asked, Errands, Told
 from headway.live.placeholder.demand import Desk
@@ -92,7 +92,7 @@ class Supply:
             if place:
                 self._noted.append(place)
             self.worry(f"{self._home.spool}: {error.strerror}.")
-        here("reap.after-spool")
+        failpoint("reap.after-spool")
         if not self.finished:
             self._since = time.monotonic()
         self.finished.append(finish)
@@ -189,7 +189,7 @@ class Supply:
 
     def ask(self) -> None:
         """Tells how attempts ended, and asks for what there is room for."""
-        here("exchange.before")
+        failpoint("exchange.before")
         if not self._port.is_connected:
             self._call_again()
             return
@@ -251,7 +251,7 @@ class Supply:
         """Takes in an answer."""
         asked, answer = self.asked, reply.answer
         assert asked is not None
-        here("exchange.after")
+        failpoint("exchange.after")
         self._settle(asked)
         self.directories.update(reply.directories)
         if self.is_shared:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from heapq import heappop, heappush
 from itertools import islice
 
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.launch import Launch, nested_command
 from headway.live.placeholder.orphans import MARK, Search, mark
@@ -93,7 +93,7 @@ class Jobs:
             b"HEADWAY_ATTEMPT": b"%d" % lease.attempt,
         }
         before_it = looks(spec, directory) if spec.outputs else None
-        here("spawn.before")
+        failpoint("spawn.before")
         started = time.time()
         try:
             pid, output, place = self.launch.started(lease, spec, directory, environment, started, before_it)
@@ -104,7 +104,7 @@ class Jobs:
             self.launch.outputs.explain(self._log(lease), f"headway: this job cannot be started: {error}\n")
             return Finish(lease.id, 127, started, time.time(), reason=f"cannot be started: {error}")
         self.roster.began(place, pid, time.clock_gettime(time.CLOCK_BOOTTIME))
-        here("spawn.after")
+        failpoint("spawn.after")
         try:
             handle = os.pidfd_open(pid)
         except OSError as error:  # too many open files: what has just begun is taken back
@@ -183,7 +183,7 @@ class Jobs:
         _, status, usage = os.wait4(job.pid, 0)
         at, cpu = time.time(), usage.ru_utime + usage.ru_stime
         self.roster.end(job.place, status, at, usage.ru_maxrss * 1024, cpu)
-        here("reap.before-spool")
+        failpoint("reap.before-spool")
         return Ended(job, at, status, usage.ru_maxrss * 1024, cpu)
 
     def settled(self, ended: Ended) -> Finish:

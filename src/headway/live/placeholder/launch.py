@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Mapping
 
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.outputs import Output, Outputs
 from headway.live.placeholder.partial_outputs import Looks, existed
@@ -52,7 +52,7 @@ class Launch:
             try:
                 noted = self._roster.begin(lease.id, up, now, output.number, there, self._keeper, lease.cores, told)
                 pid = spawn(spec, environment, output.path)
-                here("spawn.unnoted")
+                failpoint("spawn.unnoted")
                 return pid, output, noted
             except (OSError, ValueError) as error:
                 if noted:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from headway.engine.ready import Room
 from headway.live.doors.messages import Hello, Left, Question, Reply, Trouble, Welcome
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
@@ -36,7 +36,7 @@ def greet(home: Home, port: Port, spool: Spool, patience: Seconds = PATIENCE) ->
     welcome = port.hello(hello)
     if welcome.is_shared:
         home.remember([*before, welcome.placeholder])
-    here("recover.after-replay")
+    failpoint("recover.after-replay")
     spool.settled(idle=True)
     return welcome
 
@@ -75,7 +75,7 @@ def recover(
     if lost or kept:
         if lost:
             jobs.warnings += _keep_halves(open_leases, lost, left, roster)
-        here("recover.before-requeue")
+        failpoint("recover.before-requeue")
         finishes = _given_back(lost, left, roster, time.time())
         holds = kept if kept else None
         port.ask(Question(finishes, Room(0, 0), (), time.time(), (), holds, kept))
@@ -138,7 +138,7 @@ def _adopted(
         if over is not None:
             ended.append(over)
     if kept:
-        here("recover.after-adoption")
+        failpoint("recover.after-adoption")
     return ended, kept
 
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from headway.engine.silence import BEATS
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home, LostHomeError
 from headway.live.placeholder.demand import Desk
 from headway.live.placeholder.exchange import Supply
@@ -298,6 +298,6 @@ class Runner:
             return False
         with contextlib.suppress(HeadwayError):
             self.port.leave()
-        here("leave.left")
+        failpoint("leave.left")
         self.spool.settled(idle=True)
         return True

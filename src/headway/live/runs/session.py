@@ -11,7 +11,7 @@ from pathlib import Path
 from headway.engine.edited import REFUSE
 from headway.live.client.outage import waited_out
 from headway.live.client.watch import Bounds, Line, Progress, Stops, bounds, failed_jobs
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
@@ -150,7 +150,7 @@ class Session:
 
     def start(self) -> None:
         """Tells the runner what is wanted."""
-        here("hello.before")
+        failpoint("hello.before")
         self._line.say(
             {
                 "workflow": self.number,
@@ -163,7 +163,7 @@ class Session:
                 "recipes": self._workflow.format == "makefile",
             }
         )
-        here("hello.after")
+        failpoint("hello.after")
 
     def _environment(self) -> dict[str, str]:
         """For jobs, sub-DAGs among them."""

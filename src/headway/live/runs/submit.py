@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headway.engine.edited import REFUSE, RERUN, still_done
 from headway.engine.intake import Outside
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.reading.files import Files
 from headway.live.store.relative import resolved
@@ -72,12 +72,12 @@ def submitted(
                 done = carried_over(store, before, workflow, arguments, submission, flat, edited)
                 new, new_flat = submission_of(workflow, arguments, order_name, done, times)
                 off = disabled(store, before)
-            here("submit.before")
+            failpoint("submit.before")
             try:
                 number = store.submissions.add(new, now, before)
             except AlreadySubmittedError:  # by a run on another host, or one that spells the store otherwise
                 continue
-            here("submit.after")
+            failpoint("submit.after")
             flat = new_flat
             if off:
                 places = [(node, node) for node, name in enumerate(flat.dag.names) if name in off]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headway.engine.progress import Changes, Node, Row
 from headway.engine.step import step
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.store import migration
 from headway.live.store.relative import Paths
 from headway.live.store.rows import good, node, row
@@ -97,9 +97,9 @@ class SqliteDatabase:
         try:
             db.execute("BEGIN IMMEDIATE")
             yield
-            here("commit.before")
+            failpoint("commit.before")
             db.execute("COMMIT")
-            here("commit.after")
+            failpoint("commit.after")
         except BaseException as error:
             if db.in_transaction:
                 with explained(self._name):

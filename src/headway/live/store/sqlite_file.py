@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from headway.live.failpoint import here
+from headway.live.failpoint import failpoint
 from headway.live.home.ownership import check_file
 from headway.live.home.ownership import is_own as is_own_file
 from headway.live.store import BESIDE, migration
@@ -130,7 +130,7 @@ def create(path: Path, migrations: Path = migration.FOLDER) -> None:
             finally:
                 db.close()
             _synced(aside)
-        here("store.create")
+        failpoint("store.create")
         _linked(aside, path)
     finally:
         for ending in ("", "-wal", "-shm", "-journal"):
