@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -172,6 +173,15 @@ def test_what_is_data_is_escaped_at_a_terminal_and_as_it_is_elsewhere(ran: Path)
         assert not commands_a_terminal(at_a_terminal(*words, cwd=ran)), words
 
 
+def everything(terminal: int) -> bytes:
+    """What was printed to a terminal that its last writer has closed."""
+    found = b""
+    with contextlib.suppress(OSError):  # which is how its end is told
+        while part := os.read(terminal, 65536):
+            found += part
+    return found
+
+
 def test_logs_are_the_bytes_of_the_job_and_at_a_terminal_only_colours_are_obeyed(tmp_path: Path) -> None:
     printed = b"\x1b[1;31mred\x1b[0m \xff 10%\r20%\n\x1b]0;owned\x07\x1b[2J\xe2\x80\xaebidi\x1b"
     (tmp_path / "printed").write_bytes(printed)
@@ -182,7 +192,7 @@ def test_logs_are_the_bytes_of_the_job_and_at_a_terminal_only_colours_are_obeyed
     ours, theirs = pty.openpty()
     subprocess.run(words, cwd=tmp_path, stdout=theirs, stdin=subprocess.DEVNULL, check=True)
     os.close(theirs)
-    shown = os.read(ours, 65536)
+    shown = everything(ours)
     os.close(ours)
     expected = b"\x1b[1;31mred\x1b[0m \xff 10%\r20%\r\n\\x1b]0;owned\\x07\\x1b[2J\\u202ebidi\\x1b\x1b[m"
     assert shown == expected
