@@ -121,7 +121,7 @@ def test_what_is_not_finite_is_written_as_text_that_no_reader_takes() -> None:
         (99.6, "1 min 40 s"),
         (600, "10 min 00 s"),
         (7300, "2 h 01 min"),
-        (359_999, "4 d 4 h"),
+        (360_000, "4 d 4 h"),
         (200_000, "55 h 33 min"),
     ],
 )
