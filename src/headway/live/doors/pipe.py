@@ -24,6 +24,7 @@ class Pipe:
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
         self._line: socket.socket | None = None
+        self._dropped: socket.socket | None = None  # lost, and still open: whoever polls it takes it out first
         self._unsent = b""
         self._heard = b""
 
@@ -50,12 +51,13 @@ class Pipe:
         return self._line
 
     def close(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        for line in (self._line, self._dropped):
+            if line is not None:
+                line.close()
+        self._line = self._dropped = None
 
     def _lost(self) -> HeadwayError:
-        self.close()
+        self._line, self._dropped = None, self._line
         return HeadwayError("the connection to the store is lost.")
 
     # --- talking -----------------------------------------------------------------------------------------------------

@@ -67,7 +67,9 @@ class Responses:
     def watch(self) -> None:
         """Waits for what the store says, and until it takes what is still to be said."""
         handle = self._port.fileno()
-        if handle != self.handle:  # closing one has taken it out of the poll
+        if handle != self.handle:
+            if self._mask:
+                self._poll.unregister(self.handle)  # before it is closed: a job being started may hold a copy
             self.handle, self._mask = handle, 0
         mask = select.EPOLLIN | (select.EPOLLOUT if self._port.is_behind else 0)
         if handle >= 0 and mask != self._mask:

@@ -106,8 +106,9 @@ class Runner:
                     self.reception.welcome()
                 elif handle == self.responses.handle:
                     self.responses.receive()
-                else:
+                elif handle == self.told:
                     self.give_up()
+                # else a connection that is closed: a job that is just being started may still hold a copy
             for ended in well:
                 self.write_down(ended)
             if not self.is_in_full_swing():
