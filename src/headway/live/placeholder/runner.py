@@ -56,7 +56,8 @@ class Runner:
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
-        self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are wound up in the places of these
+        self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are being wound up in the places of these
+        self.wound: set[LeaseId] = set()  # those whose workflows are, and whose final jobs run
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -153,7 +154,7 @@ class Runner:
         """
         inside = self.nesting.inside(leases)
         for workflow, lease in inside.items():
-            if lease not in self.winding.values():
+            if lease not in self.winding.values() and lease not in self.wound:
                 self.winding[workflow] = lease
                 self.supply.send(winds_up=workflow)
         return [lease for lease in leases if lease not in inside.values()]
@@ -169,9 +170,11 @@ class Runner:
                 if self.nesting.stop_inside([lease]):
                     self.reckon()
             else:
+                self.wound.add(lease)
                 self.jobs.call_off(lease)
-                self.end(stops)
-                self.look()
+                if stops:
+                    self.end(stops)
+                    self.look()
 
     def give_up(self) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
@@ -204,6 +207,7 @@ class Runner:
 
     def write_down(self, ended: Ended) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
+        self.wound.discard(lease.id)
         if lease.workflow in self.recipes:
             from headway.live.placeholder.recipe import settle_recipe
 
