@@ -171,7 +171,16 @@ def on_the_pool(pool: Pool, folders: Mapping[int, Path]) -> dict[int, int | None
             found = _EXIT.findall(_text(folders[seed] / "x.dag.dagman.out"))
             if len(found) > ends[seed]:
                 codes[seed] = int(found[-1])
+    # A sub-DAG that its DAG has ended runs its final node yet: what it leaves is not known before.
+    while any(map(_is_running, folders.values())) and time.monotonic() < deadline:
+        time.sleep(0.5)
     return {seed: codes.get(seed) for seed in folders}
+
+
+def _is_running(folder: Path) -> bool:
+    """Whether a DAGMan of this folder, for one of its sub-DAGs perhaps, has begun and not ended."""
+    logs = [_text(path) for path in folder.glob("*.dagman.out")]
+    return any(log.count("(CONDOR_DAGMAN) STARTING UP") > len(_EXIT.findall(log)) for log in logs)
 
 
 def _text(path: Path) -> str:
