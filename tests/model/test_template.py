@@ -41,7 +41,7 @@ def done(command: str, shell: str = "sh") -> tuple[str, bool]:
             timeout=60,
             check=False,
         )
-        return run.stdout, bool(list(Path(folder).iterdir()))
+        return run.stdout, (Path(folder) / "pwned").exists()  # a file of the text's own name may be written to
 
 
 @pytest.mark.parametrize("text", HOSTILE)
