@@ -131,7 +131,7 @@ def settle(rows: Rows, row: Row, changes: Changes) -> None:
 
 
 def release(rows: Rows, ended: Row, changes: Changes) -> None:
-    """Counts an end down in all that wait for it; milestones that thereby wait no more end at once.
+    """Decrements `waiting_for` in the children of a job that has ended; milestones that reach 0 end at once.
 
     This is the rule. Where rows are many or are not there, the same is worked out in bulk: engine.intake,
     engine.arrangement, policies.what_next.eligible and sim.kernels.grid. Tests hold each of them to this one.

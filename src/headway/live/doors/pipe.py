@@ -24,7 +24,7 @@ class Pipe:
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
         self._line: socket.socket | None = None
-        self._dropped: socket.socket | None = None  # lost, and still open: whoever polls it takes it out first
+        self._dropped: socket.socket | None = None  # lost, and kept open until it is removed from the poll
         self._unsent = b""
         self._heard = b""
 

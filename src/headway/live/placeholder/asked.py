@@ -9,7 +9,7 @@ from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Seconds, WorkflowId
 from headway.model.record import record
 
-Told = Callable[[bool | HeadwayError], None]  # whoever waits for what becomes of a word
+Told = Callable[[bool | HeadwayError], None]  # called with the result of a status message, or with the error
 
 
 @record

@@ -21,7 +21,7 @@ PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 
 
 class Reception:
-    """Part of a runner, for whoever comes in by its door."""
+    """The part of a runner that deals with its clients."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner

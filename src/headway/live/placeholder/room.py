@@ -13,8 +13,8 @@ from headway.model.messages import Lease, Seconds
 from headway.model.states import Kind
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
-AHEAD = 4  # leases at hand for each slot while jobs are short: these are in their order, but not with those to come
-DEEPEST = 1024  # leases at hand for each slot, however far the store is
+AHEAD = 4  # leases prefetched for each slot while jobs are short; jobs that become eligible later cannot overtake them
+DEEPEST = 1024  # the most leases prefetched for each slot, however far the store is
 
 
 class HostRoom:
@@ -25,7 +25,7 @@ class HostRoom:
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def beside(self, at_hand: deque[Lease], round_trip: Seconds) -> Room:
-        """What there is room for beside what runs and what is at hand."""
+        """The room that running jobs and prefetched leases leave."""
         slots, jobs = self._desk.slots, self._jobs
         ahead = self._depth(slots, round_trip) - len(at_hand)
         cores, memory = self._nesting.busy(), jobs.memory
@@ -42,7 +42,7 @@ class HostRoom:
         return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
 
     def _depth(self, slots: int, round_trip: Seconds) -> int:
-        """How many leases are worth having at hand: for a store nearby only while jobs are short."""
+        """How many leases to prefetch; from a store on this host, only while jobs are short."""
         jobs = self._jobs
         near = AHEAD * slots if jobs.are_short else 0
         if not self._is_far or not jobs.has_seen_enough:  # others could run what is only held here

@@ -103,7 +103,7 @@ class History:
     def forget(self, workflows: Sequence[WorkflowId]) -> None:
         """Removes workflows and all that is known of them, all or none; refused while a job of theirs runs.
 
-        Numbers of workflows and leases are not used again, so that whoever still remembers one finds nothing.
+        Numbers of workflows and leases are never reused, so a number that was noted earlier finds nothing.
         """
         with self._database.transaction():
             ((newest,),) = self._database.run("newest_workflow")

@@ -73,7 +73,7 @@ class Leases:
     def finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Writes what follows from ends, inside a transaction; and from leases that a placeholder says it has."""
         changes = self._database.step(finished, now, holds)
-        if changes.nodes or changes.renewed:  # whoever ends a workflow is a node
+        if changes.nodes or changes.renewed:  # only nodes can end a workflow
             from headway.live.store.consequences import write_consequences
 
             write_consequences(self._database, changes, lambda workflow: self._traits(workflow).special)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Progress:
-    """What whoever runs a workflow asks of it."""
+    """What a run asks about its workflow."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
