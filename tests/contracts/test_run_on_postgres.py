@@ -132,3 +132,27 @@ def _runner(folder: Path) -> int:
         if words[1] == "FLOCK" and words[5].endswith(f":{lock}"):
             return int(words[4])
     raise AssertionError("no runner has the lock")
+
+
+def test_the_process_that_talks_to_the_server_may_be_killed(tmp_path: Path, postgres_url: str) -> None:
+    """The runner starts another: jobs that run go on, and what ended meanwhile is recorded once."""
+    held = "echo {0} >> ledger; touch {0}; until test -e go; do sleep 0.02; done"
+    path = flow(
+        tmp_path,
+        f"mqsub -l A -c '{held.format('A')}'",
+        "mqsub -deps A -l B -c 'echo B >> ledger'",
+    )
+    run = subprocess.Popen([sys.executable, "-m", "headway", "run", str(path), "--store", postgres_url])
+    until((tmp_path / "A").exists)
+    (home,) = (tmp_path / ".headway").glob("*/runner.log")
+    runner = runner_of(home.parent)
+    between = [pid for pid in children(runner) if b"headway" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert len(between) == 1
+    os.kill(between[0], signal.SIGKILL)
+    (tmp_path / "go").touch()
+    assert run.wait(timeout=60) == 0
+    assert (tmp_path / "ledger").read_text().split() == ["A", "B"]
+
+
+def children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
