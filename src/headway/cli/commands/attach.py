@@ -49,6 +49,7 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
       headway cancel
       headway cancel --gently
     """
+    from headway.live.answers.steering import cancelled
     from headway.live.client.attach import Attached, check_running, chosen_run
 
     home, database, run = chosen_run(store, workflow)
@@ -60,7 +61,7 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
         for _ in attached.progress():
             pass
     if as_json:
-        print_json({"workflow": run, "cancelled": True})
+        print_json(cancelled(run))
     else:
         print(f"workflow {run} is stopped; headway run goes on with it.", file=sys.stderr)
     return 0

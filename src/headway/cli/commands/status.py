@@ -7,7 +7,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,8 @@ from headway.cli.display.terminal import harmless
 from headway.cli.options import store_options
 from headway.cli.store import looked_at
 from headway.engine.explain import named
-from headway.engine.groups import WORDS, worded
+from headway.engine.groups import WORDS
+from headway.live.answers.status import answer
 from headway.model.quantities import duration
 from headway.model.states import State
 
@@ -68,34 +69,6 @@ def command(
         if not watch:
             return
         time.sleep(watch)
-
-
-def answer(found: Status) -> dict[str, Any]:
-    """As docs/json.md says."""
-    return {
-        "workflow": found.workflow.id,
-        "workflows": [
-            {"id": one.id, "name": one.name, "source": one.source, "submitted": one.submitted, **worded(counts)}
-            for one, counts in found.workflows
-        ],
-        "groups": [
-            {"path": group.path, "state": WORDS[group.state], "counts": worded(group.counts)} for group in found.groups
-        ],
-        "running": [
-            {
-                "job": job.name,
-                "workflow": job.workflow,
-                "attempt": job.attempt,
-                "command": job.command,
-                "host": job.host,
-                "site": "local",
-                "started": job.started,
-                "status": job.status,
-            }
-            for job in found.running
-        ],
-        "in_doubt": [{"job": name, "because": because} for name, because in found.premature_starts],
-    }
 
 
 def text(found: Status, now: float, columns: int, most: int | None) -> list[str]:
