@@ -75,11 +75,16 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow -- sqlite
 SELECT 1 -- postgresql
 
 -- name: switch
-UPDATE jobs SET off = (off & 6) + :off
+UPDATE jobs SET off = (off & 6) + :off,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
 WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & 1) <> :off
 
 -- name: switch_part
-UPDATE jobs SET off = (off & 6) + :off WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
+UPDATE jobs SET off = (off & 6) + :off,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
+WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
 
 -- name: unspend
 UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
@@ -111,6 +116,24 @@ SELECT workflow, CASE WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}
     CASE WHEN state = {RUNNING} THEN lease END AS held, COUNT(*) FROM jobs
 WHERE kind NOT IN ({MILESTONE}, {PART}) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
 GROUP BY workflow, seen, held
+
+-- No change that is committed from now on has a smaller number. PostgreSQL: the oldest transaction that is still open.
+-- name: latest_change
+SELECT COALESCE(MAX(id), 0) + 1 FROM attempts -- sqlite
+SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) -- postgresql
+
+-- PostgreSQL: by the index of changes, whatever the planner thinks of that of workflows. A number that no transaction
+-- has yet is from another server, whose dump was read in here.
+-- name: changes
+SELECT workflow, job, kind, state, off, attempts, lease
+FROM jobs WHERE changed >= :after AND changed > 0 -- sqlite
+FROM (SELECT * FROM jobs WHERE changed >= CAST(CAST(:after AS text) AS xid8) AND changed > '0' -- postgresql
+    AND changed < pg_snapshot_xmax(pg_current_snapshot()) OFFSET 0) AS found WHERE TRUE -- postgresql
+    AND workflow BETWEEN :first AND :last
+
+-- name: standing
+SELECT workflow, job, kind, state, off, attempts, lease FROM jobs WHERE workflow BETWEEN :first AND :last
+ORDER BY workflow, job
 
 -- name: groups
 SELECT path, first, last FROM job_groups WHERE workflow = :workflow ORDER BY place

@@ -52,6 +52,27 @@ class Seen:
 
 
 @record
+class JobState:
+    """How one row of a workflow is: a job, a milestone, a node or one of its processes."""
+
+    workflow: WorkflowId
+    job: JobId
+    kind: Kind
+    state: State
+    off: bool  # disabled, or left out of the latest run
+    attempts: int
+    lease: LeaseId | None  # its last
+
+
+@record
+class Changes:
+    """Rows that have changed, and where to go on: what to ask with the next time."""
+
+    jobs: Sequence[JobState]
+    after: int
+
+
+@record
 class RunningJob:
     """A job under way."""
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.engine.explain import Facts
     from headway.live.store.database import Database
+    from headway.live.store.views import Changes
 
 SILENT = 60.0  # seconds after which a placeholder without a sign of life is taken for gone
 
@@ -88,6 +89,15 @@ class Watching:
     def present(self, now: Seconds) -> int:
         """How many placeholders have lately given a sign of life."""
         return int(self._database.run("present", since=now - SILENT)[0][0])
+
+    def changes(self, after: int | None = None, workflow: WorkflowId | None = None) -> Changes:
+        """What has changed since an earlier answer, in one workflow or in all; without one, how everything is.
+
+        Nothing is ever left out, but a change may be told again: what is told is how the job is now.
+        """
+        from headway.live.store.changes import changes
+
+        return changes(self._database, after, workflow)
 
     def facts(self, workflow: WorkflowId, job: JobId, is_served: bool) -> Facts:
         """All that tells why a job does not run."""
