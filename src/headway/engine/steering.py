@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from headway.engine.arrangement import ASSUMED
 from headway.engine.board import Board
 from headway.engine.nodes import close, pause
 from headway.engine.progress import Changes, Key, Row, release, settle
 from headway.model.messages import JobId
 from headway.model.record import field, mutable
 from headway.model.states import Kind, State
-
-ASSUMED = 4  # engine.arrangement: nobody waits for it
-
 
 @mutable
 class Steered(Changes):
@@ -144,8 +142,8 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
 def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bool = False) -> Steered:
     """They run again, with all their tries, and so is everything that depends on them.
 
-    `final` is the last job of their workflow: it runs once more. With `only` the rest stays as it is; but what has not
-    begun yet waits for them.
+    `final` is the last job of their workflow: it runs once more. With `only` the rest stays as it is, and a node that
+    has begun goes on with its processes; but what has not begun yet waits for them.
     """
     again = {row.key: row for row in following(board, rows, only)}
     in_order = [again[key] for key in sorted(again)]
