@@ -144,7 +144,7 @@ WHERE a.id = ANY(CAST(:leases AS bigint[])) -- postgresql
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off, a.weak
     , a.parent -- postgresql
 FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.child
-WHERE a.workflow = :workflow AND a.weak < 2
+WHERE a.workflow = :workflow AND a.weak < {END_MET}
     AND a.parent = :parent -- sqlite
     AND a.parent = ANY(CAST(:parents AS bigint[])) -- postgresql
 ORDER BY a.parent, a.child
@@ -270,7 +270,7 @@ UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 SELECT w.halted,
     EXISTS (SELECT 1 FROM jobs
             WHERE workflow = w.id AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL)
-        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < {END_MET}
             WHERE j.workflow = w.id AND j.state = {RUNNING} AND j.kind = {PROVISIONER}),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = {ELIGIBLE} AND kind <> {SERVICE}),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > {FAILED} AND state < {DISABLED} AND kind <> {SERVICE}),
@@ -285,8 +285,8 @@ WHERE workflow = :workflow AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PR
 -- name: futile
 WITH RECURSIVE blocked (job) AS (
     SELECT a.child FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-    WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = {FAILED}
-    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = 0)
+    WHERE a.workflow = :workflow AND a.weak = {SUCCESS} AND j.state = {FAILED}
+    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = {SUCCESS})
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job
 WHERE j.state = {WAITING} AND j.kind <> {MILESTONE}
 
@@ -296,11 +296,12 @@ FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.job = :job AND j.state = {ELIGIBLE}
 
 -- name: spend
-UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
+UPDATE arcs SET weak = {END_MET} WHERE workflow = :workflow AND parent = :parent AND weak = {END}
 
--- Arcs of a provisioner, which count once though it may end again: 3, as 2 is for one that is weak.
+-- Arcs of a provisioner, which count once though it may end again.
 -- name: count_arcs
-UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS} THEN {SUCCESS_MET} ELSE {END_MET} END
+WHERE workflow = :workflow AND parent = :parent AND weak < {END_MET}
 
 -- name: set_arrivals
 UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
@@ -424,16 +425,16 @@ FOR UPDATE -- postgresql
 -- Arcs that count already, and those from nodes outside the dag, which come after it.
 -- name: odd_arcs
 SELECT a.parent, a.child, a.weak, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
+WHERE a.workflow = :workflow AND (a.weak >= {END_MET} OR a.parent >= :size)
 
--- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
+-- Jobs that are left out of this run.
 -- name: left_out
-SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > {BY_USER} GROUP BY state
 
 -- Jobs that have not ended and that their user has disabled.
 -- name: disabled
 SELECT s.name FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN ({RUNNING}, {DONE}, {FAILED}) AND j.kind <> {PART}
+WHERE j.workflow = :workflow AND (j.off & {BY_USER}) <> 0 AND j.state NOT IN ({RUNNING}, {DONE}, {FAILED}) AND j.kind <> {PART}
 ORDER BY j.job
 
 -- name: arrange

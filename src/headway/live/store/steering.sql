@@ -75,19 +75,20 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow -- sqlite
 SELECT 1 -- postgresql
 
 -- name: switch
-UPDATE jobs SET off = (off & 6) + :off,
+UPDATE jobs SET off = (off & ({LEFT_OUT} + {ASSUMED})) + :off,
     changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
     changed = pg_current_xact_id() -- postgresql
-WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & 1) <> :off
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & {BY_USER}) <> :off
 
 -- name: switch_part
-UPDATE jobs SET off = (off & 6) + :off,
+UPDATE jobs SET off = (off & ({LEFT_OUT} + {ASSUMED})) + :off,
     changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
     changed = pg_current_xact_id() -- postgresql
-WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
+WHERE workflow = :workflow AND job = :job AND (off & {BY_USER}) <> :off
 
 -- name: unspend
-UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS_MET} THEN {SUCCESS} ELSE {END} END
+WHERE workflow = :workflow AND parent = :parent AND weak >= {END_MET}
 
 -- name: settle_doubt
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job AND because = :because
@@ -174,7 +175,7 @@ WHERE d.workflow = :workflow AND d.job = :job AND f.state <> {DONE} ORDER BY d.b
 -- most of them.
 -- name: open_arcs
 SELECT a.child, a.parent FROM arcs a JOIN jobs p ON p.workflow = a.workflow AND p.job = a.parent
-WHERE a.workflow = :workflow AND a.weak < 2 AND p.state <> {DONE} ORDER BY a.parent, a.child
+WHERE a.workflow = :workflow AND a.weak < {END_MET} AND p.state <> {DONE} ORDER BY a.parent, a.child
 
 -- name: open_jobs
 SELECT j.job, j.kind, COALESCE(s.name, ''), j.state, j.off
