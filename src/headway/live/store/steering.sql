@@ -112,11 +112,25 @@ SELECT value FROM meta WHERE key = 'last_run'
 -- name: leased_workflows
 SELECT DISTINCT workflow FROM jobs WHERE state = {RUNNING} AND lease IS NOT NULL
 
--- name: state_counts
-SELECT workflow, CASE WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}) THEN {DISABLED} ELSE state END AS seen,
-    CASE WHEN state = {RUNNING} THEN lease END AS held, COUNT(*) FROM jobs
-WHERE kind NOT IN ({MILESTONE}, {PART}) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
-GROUP BY workflow, seen, held
+-- How every job of a workflow is, a digit each, in the order of their places: a tenth of what a hundred thousand rows
+-- would cost. What waits but is switched off is disabled; 9: a milestone, or a process of a node. And, as of the same
+-- moment, who has the jobs that are given out.
+-- name: state_digits
+SELECT workflow, CAST(NULL AS bigint), CAST(NULL AS bigint),
+    group_concat( -- sqlite
+    string_agg(CAST( -- postgresql
+        CASE WHEN kind IN ({MILESTONE}, {PART}) THEN 9
+        WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}) THEN {DISABLED} ELSE state END
+        , '') -- sqlite
+        AS text), '' ORDER BY job) -- postgresql
+FROM jobs WHERE workflow BETWEEN :first AND :last GROUP BY workflow
+UNION ALL SELECT workflow, job, lease, NULL FROM jobs
+WHERE workflow BETWEEN :first AND :last AND state = {RUNNING} AND lease IS NOT NULL AND kind NOT IN ({MILESTONE}, {PART})
+
+-- name: some_names
+SELECT job, name FROM specs WHERE workflow = :workflow
+    AND job IN (SELECT value FROM json_each(:jobs)) -- sqlite
+    AND job = ANY(CAST(:jobs AS bigint[])) -- postgresql
 
 -- No change that is committed from now on has a smaller number. PostgreSQL: the oldest transaction that is still open.
 -- name: latest_change
