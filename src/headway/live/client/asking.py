@@ -7,14 +7,16 @@ import json
 import socket
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from headway.live.store import Store
 
 _PATIENCE = 60.0  # seconds

@@ -47,6 +47,13 @@ INSERT INTO job_groups (workflow, place, path, first, last) VALUES (:workflow, :
 -- name: copy_groups
 COPY job_groups (workflow, place, path, first, last) FROM STDIN
 
+-- Others are to notice that it came. A job's number is never smaller than latest_change was before.
+-- name: touch
+UPDATE jobs SET
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
+WHERE workflow = :workflow AND job = 0
+
 -- name: latest
 SELECT id, digest FROM workflows WHERE source = :source AND owner IN ('', :owner) ORDER BY id DESC LIMIT 1
 
@@ -161,9 +168,11 @@ FROM unnest(CAST(:started AS double precision[]), CAST(:ended AS double precisio
 WHERE a.id = e.lease -- postgresql
 
 -- name: change_jobs
-UPDATE jobs SET state = :state, waiting_for = :waiting_for, tries = :tries, arrival = :arrival -- sqlite
+UPDATE jobs SET state = :state, waiting_for = :waiting_for, tries = :tries, arrival = :arrival, -- sqlite
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
 WHERE workflow = :workflow AND job = :job -- sqlite
-UPDATE jobs j SET state = c.state, waiting_for = c.waiting_for, tries = c.tries, arrival = c.arrival -- postgresql
+UPDATE jobs j SET state = c.state, waiting_for = c.waiting_for, tries = c.tries, arrival = c.arrival, -- postgresql
+    changed = pg_current_xact_id() -- postgresql
 FROM unnest(CAST(:state AS integer[]), CAST(:waiting_for AS bigint[]), CAST(:tries AS bigint[]), -- postgresql
     CAST(:arrival AS bigint[]), CAST(:workflow AS bigint[]), CAST(:job AS bigint[])) -- postgresql
     AS c(state, waiting_for, tries, arrival, workflow, job) -- postgresql
@@ -319,12 +328,13 @@ WITH new AS ( -- postgresql
     FROM unnest(CAST(:jobs AS bigint[]), CAST(:numbers AS bigint[]), CAST(:steps AS integer[])) -- postgresql
         WITH ORDINALITY AS u(job, number, step, place) -- postgresql
     ORDER BY place RETURNING id, job, number), -- postgresql
-moved AS (UPDATE jobs j SET state = {RUNNING}, lease = new.id, attempts = new.number -- postgresql
+moved AS (UPDATE jobs j SET state = {RUNNING}, lease = new.id, attempts = new.number, -- postgresql
+    changed = pg_current_xact_id() -- postgresql
     FROM new WHERE j.workflow = :workflow AND j.job = new.job) -- postgresql
 SELECT job, id FROM new -- postgresql
 
 -- name: take
-UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number WHERE workflow = :workflow AND job = :job
+UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number, changed = :id WHERE workflow = :workflow AND job = :job
 
 -- name: enter
 INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
@@ -429,7 +439,9 @@ ORDER BY j.job
 
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
-    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
 WHERE workflow = :workflow AND job = :job
 
 -- name: reset_node
