@@ -30,6 +30,9 @@ def main(words: list[str] | None = None) -> NoReturn:
 
 def _run(words: list[str]) -> None:
     """Runs a workflow at once, if the words are plain; everything else, and what is wrong with them, is click's."""
+    import gc
+
+    gc.disable()  # all that is imported and read now stays: to look for cycles in it takes a short run's tenth part
     from headway.cli.fast_path import plain
 
     options = plain(words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -115,6 +116,8 @@ def _run(options: Options) -> int:
             ),
             *(lambda read: chosen(read, options), say),
         )
+    gc.freeze()  # what is there stays
+    gc.enable()
     if options.share is not None:
         home.share(options.share)
     outcome = watch(session, slots, options, home)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import socket
 import time
@@ -153,9 +154,9 @@ class Client:
         self._done += done
         self._changed = True
 
-    def due(self) -> float | None:
+    def due(self) -> float:
         """When there will be something to tell."""
-        return self._last + PACE if self._changed and not (self.over or self._unsent) else None
+        return self._last + PACE if self._changed and not (self.over or self._unsent) else math.inf
 
     def has_news(self, trouble: str, warnings: list[str]) -> bool:
         """Whether there is something to tell that can wait no longer."""

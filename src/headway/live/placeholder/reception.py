@@ -117,10 +117,11 @@ class Reception:
         """Tells every client how far it is."""
         changed = False
         for handle, client in self._desk.clients.items():
-            mine = sum(job.lease.workflow == client.workflow for job in self._jobs.running.values())
-            is_busy = mine and client.wants_more and client.workflow not in self._supply.over  # else services may end
-            if is_busy and not client.has_news(self._supply.trouble, self._jobs.warnings):
+            may_go_on = client.wants_more and client.workflow not in self._supply.over  # else services may end
+            has_news = client.has_news(self._supply.trouble, self._jobs.warnings)
+            if may_go_on and not has_news and self._jobs.has(client.workflow):
                 continue
+            mine = self._jobs.count(client.workflow)
             over = self._is_over(client, mine)
             others = client.workflow in self._desk.wanted and not client.wants_more
             names = self._jobs.names(client.workflow)
