@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def answer(outcome: Outcome, store: str, warnings: Sequence[str]) -> dict[str, Any]:
     """As docs/json.md says."""
-    failures = [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in outcome.failures]
+    failures = [{"job": one.job, "exit_code": one.exit_code, "log": one.log} for one in outcome.failures]
     return {
         "done": outcome.tally.done,
         "failed": outcome.tally.failed,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -12,8 +11,10 @@ from typing import TYPE_CHECKING
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, shown_state
 from headway.live.client.asking import at_hand, is_served
+from headway.live.client.line import Line
+from headway.live.client.messages import Look
 from headway.live.store.views import Span, Submitted
-from headway.model.errors import NotFoundError, shown
+from headway.model.errors import HeadwayError, NotFoundError, shown
 from headway.model.messages import LeaseId
 from headway.model.record import record
 from headway.model.states import State
@@ -126,17 +127,10 @@ def tell_runner(home: Home | None) -> bool:
     """Lets the local runner know that the store was changed; whether there is one. Others look by themselves."""
     if home is None:
         return False
-    line = home.connect()
-    if line is None:
-        return False
-    with contextlib.closing(line), contextlib.suppress(OSError):
-        line.settimeout(_HEARD)
-        heard = b""
-        while not heard.endswith(b"\n"):  # it greets whom it serves; what is left unread would unmake what we say
-            more = line.recv(1 << 10)
-            if not more:
-                return False
-            heard += more
-        line.sendall(json.dumps({"look": True}).encode() + b"\n")
-        return True
+    with contextlib.suppress(HeadwayError):  # one that hangs looks by itself when it goes on
+        line = Line.to(home, _HEARD)
+        if line is not None:
+            with line:
+                line.say(Look())
+                return True
     return False
