@@ -21,11 +21,11 @@ def runner(asked: list[WorkflowId], ended: list[LeaseId]) -> Runner:
     made = object.__new__(Runner)
     made.winding, made.wound = {}, set()
     made.nesting = SimpleNamespace(inside=inside, stop_inside=lambda leases: False)  # type: ignore[assignment]
-    made.supply = cast(  # type: ignore[assignment]
+    made.exchange = cast(  # type: ignore[assignment]
         "object", SimpleNamespace(send=lambda winds_up: asked.append(winds_up), trouble="", put_back=lambda *_: None)
     )
     made.jobs = SimpleNamespace(call_off=lambda lease: None, end=ended.extend)  # type: ignore[assignment]
-    made.desk = SimpleNamespace(marks={"x"})  # type: ignore[assignment]
+    made.demand = SimpleNamespace(marks={"x"})  # type: ignore[assignment]
     return made
 
 

@@ -1,4 +1,4 @@
-"""What goes between a runner and its store: leases that are at hand, and ends that are not recorded yet.
+"""What goes between a runner and its store: prefetched leases, and ends that are not recorded yet.
 
 Both are one transaction. If it cannot be made, nothing is lost, and it is tried again.
 """
@@ -21,7 +21,7 @@ from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.asked import NONE, Asked, Errands, Told
-from headway.live.placeholder.demand import Desk
+from headway.live.placeholder.demand import Demand
 from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.room import PATIENCE, HostRoom
 from headway.live.placeholder.running import GIVEN_BACK, TAKEN
@@ -40,7 +40,7 @@ CONTENDED = 0.05  # seconds after which jobs that others may just be taking are 
 TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
 
 
-class Supply:
+class Exchange:
     """The runner's side of the exchange: it is asked, and answered at once or later."""
 
     def __init__(
@@ -50,14 +50,14 @@ class Supply:
         welcome: Welcome,
         spool: Spool,
         jobs: Jobs,
-        desk: Desk,
+        demand: Demand,
         nesting: Nesting,
         beat: Seconds,
     ) -> None:
         self._home, self._port, self._spool = home, port, spool
         self.placeholder, self.is_shared = welcome.placeholder, welcome.is_shared
-        self._jobs, self._desk, self._nesting = jobs, desk, nesting
-        self.at_hand: deque[Lease] = deque()
+        self._jobs, self._demand, self._nesting = jobs, demand, nesting
+        self.prefetched: deque[Lease] = deque()
         self.finished: list[Finish] = []  # that the store was not told yet
         self.asked: Asked | None = None  # the exchange that is under way
         self._number = 0  # of the last one
@@ -78,7 +78,7 @@ class Supply:
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
         self.contact = since_boot()  # when the store last answered
         self._contended = 0  # how often in a row there were eligible jobs, and none for us
-        self._room = HostRoom(jobs, desk, nesting, port.is_far)
+        self._room = HostRoom(jobs, demand, nesting, port.is_far)
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
@@ -105,15 +105,15 @@ class Supply:
         del self._noted[:count]
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
-        """Leases at hand that are not to be begun go back."""
-        for lease in [lease for lease in self.at_hand if lease.id in leases]:
-            self.at_hand.remove(lease)
+        """Prefetched leases that are not to be begun go back."""
+        for lease in [lease for lease in self.prefetched if lease.id in leases]:
+            self.prefetched.remove(lease)
             self.finished.append(Finish(lease.id, None, ended=time.time(), reason=reason))
 
     def drop(self, leases: Collection[LeaseId]) -> None:
-        """Leases at hand that are lost; nobody is told."""
-        for lease in [lease for lease in self.at_hand if lease.id in leases]:
-            self.at_hand.remove(lease)
+        """Prefetched leases that are lost; nobody is told."""
+        for lease in [lease for lease in self.prefetched if lease.id in leases]:
+            self.prefetched.remove(lease)
 
     @property
     def unrecorded(self) -> Sequence[Finish]:
@@ -132,8 +132,8 @@ class Supply:
     def reckon(self) -> None:
         """Who wants what may have changed: leases that nobody wants any more go back, and there may be others."""
         self.stir()
-        wanted = self._desk.wanted
-        self.put_back(GIVEN_BACK, {lease.id for lease in self.at_hand if lease.workflow not in wanted})
+        wanted = self._demand.wanted
+        self.put_back(GIVEN_BACK, {lease.id for lease in self.prefetched if lease.workflow not in wanted})
 
     def send(
         self,
@@ -162,21 +162,21 @@ class Supply:
         if self.wake and time.monotonic() >= self.wake:
             self.wake = 0.0
             self.dry = False
-        is_full = self._nesting.busy() >= self._desk.slots
+        is_full = self._nesting.busy() >= self._demand.slots
         if self.finished:
-            return not (self.at_hand and is_full) or time.monotonic() - self._since >= PATIENCE
-        if not self._desk.wanted or self.dry or self.at_hand:
+            return not (self.prefetched and is_full) or time.monotonic() - self._since >= PATIENCE
+        if not self._demand.wanted or self.dry or self.prefetched:
             return False
         return not is_full or bool(self._idle())
 
     def _idle(self) -> list[WorkflowId]:
-        """Workflows that are wanted and have nothing here that runs or is at hand, services left out."""
+        """Workflows that are wanted and have nothing here that runs or is prefetched, services left out."""
         running = self._jobs.running
-        if not running and not self.at_hand:
-            return self._desk.wanted
+        if not running and not self.prefetched:
+            return self._demand.wanted
         there = [job.lease for job in running.values() if job.lease.kind not in BESIDE]
-        busy = {lease.workflow for lease in (*there, *self.at_hand)}
-        return [workflow for workflow in self._desk.wanted if workflow not in busy]
+        busy = {lease.workflow for lease in (*there, *self.prefetched)}
+        return [workflow for workflow in self._demand.wanted if workflow not in busy]
 
     def next_due(self) -> float:
         """When there is something to see to."""
@@ -185,7 +185,7 @@ class Supply:
         if self.trouble:
             return self._again
         due = self._since + PATIENCE if self.finished else math.inf
-        return min(due, self.wake) if self.wake and self._desk.wanted else due
+        return min(due, self.wake) if self.wake and self._demand.wanted else due
 
     def ask(self) -> None:
         """Tells how attempts ended, and asks for what there is room for."""
@@ -194,7 +194,7 @@ class Supply:
             self._call_again()
             return
         holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
-        idle, room, errands = self._idle(), self._room.beside(self.at_hand, self.round_trip), self.errands
+        idle, room, errands = self._idle(), self._room.beside(self.prefetched, self.round_trip), self.errands
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
         self._number += 1
@@ -203,7 +203,7 @@ class Supply:
             self._number, ends, idle, room.most, holds is not None, since, self._spool.mark, len(self._noted), errands
         )
         self.finished, self.errands, self.calls_roll, self._was_stirred = [], NONE, False, False
-        question = Question(ends, room, self._desk.wanted, time.time(), idle, holds, number=self._number)
+        question = Question(ends, room, self._demand.wanted, time.time(), idle, holds, number=self._number)
         if errands is not NONE:
             words = [word for word, _ in errands.says]
             question = replace(question, news=errands.news, says=words, winds_up=errands.winds_up)
@@ -259,7 +259,7 @@ class Supply:
             # A sign of life that took long is an old one: give another.
             self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)
         was_away, self.was_away = self.was_away, self.was_away and not asked.holds
-        self.at_hand.extend(answer.leases)
+        self.prefetched.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
         self.dry = not answer.leases or (len(answer.leases) < asked.most and not self.is_shared)
         if was_away or self._was_stirred:
@@ -267,7 +267,7 @@ class Supply:
         self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
         if self._port.is_far:
             self.round_trip += (self.contact - asked.since - self.round_trip) / min(self._number, 8)
-            wanted = self._desk.wanted
+            wanted = self._demand.wanted
             self.put_back("given back", {lease.id for lease in answer.leases if lease.workflow not in wanted})
         if (self.is_shared or self.over or answer.over or answer.stuck) and not self._was_stirred:
             self._conclude(answer, asked.idle)
@@ -292,7 +292,7 @@ class Supply:
     def _held(self) -> list[LeaseId]:
         """All leases that we have, but for those that are lost already."""
         running = [job.lease.id for job in self._jobs.running.values() if job.reason != TAKEN]
-        return [*running, *(lease.id for lease in self.at_hand)]
+        return [*running, *(lease.id for lease in self.prefetched)]
 
     def _conclude(self, answer: Answer, idle: Sequence[WorkflowId]) -> None:
         """Takes in which workflows are over, and when to ask again for jobs that others may be taking just now."""

@@ -17,7 +17,7 @@ class Responses:
 
     def __init__(self, runner: Runner) -> None:
         self._runner, self._port, self._poll = runner, runner.port, runner.poll
-        self._supply, self._desk, self._jobs = runner.supply, runner.desk, runner.jobs
+        self._exchange, self._demand, self._jobs = runner.exchange, runner.demand, runner.jobs
         self.handle, self._mask = -1, 0  # the handle of the port, and what it is waited for
         self.watch()
 
@@ -26,34 +26,34 @@ class Responses:
         try:
             responses = self._port.responses()
         except HeadwayError as error:
-            self._supply.untold(error)
-            self._supply.worry(str(error))
+            self._exchange.untold(error)
+            self._exchange.worry(str(error))
             return
         for response in responses:
             if isinstance(response, Reply):
                 self._take_in(response)
             elif isinstance(response, Welcome):
-                self._supply.welcomed()
+                self._exchange.welcomed()
                 self._runner.others.lose(response.lost)
             elif isinstance(response, News):
                 self._runner.others.hear(response.workflows)
             else:
                 trouble = HeadwayError(response.what, response.fix)
-                if response.number or self._supply.is_calling:
-                    self._supply.untold(trouble)
-                self._supply.worry(str(trouble))
+                if response.number or self._exchange.is_calling:
+                    self._exchange.untold(trouble)
+                self._exchange.worry(str(trouble))
 
     def _take_in(self, reply: Reply) -> None:
         """An exchange is answered: passes on what the store says."""
         runner = self._runner
-        answer = self._supply.taken(reply)
+        answer = self._exchange.taken(reply)
         if answer.over or answer.stuck:
             runner.upkeep.verify()  # nobody is told that all is well of a store that is gone
         if answer.lost:
             runner.others.lose(answer.lost)
         self._jobs.launch.forget_place()
         if answer.done:
-            for client in self._desk.clients.values():
+            for client in self._demand.clients.values():
                 if client.workflow in answer.done:
                     client.credit(answer.done[client.workflow])
         if reply.unknown:
@@ -62,7 +62,7 @@ class Responses:
             runner.wound_up(reply.wound_up)
         if answer.stops:
             runner.end(answer.stops)
-        self._desk.take_turns()
+        self._demand.take_turns()
 
     def watch(self) -> None:
         """Waits for what the store says, and until it takes what is still to be said."""

@@ -18,8 +18,8 @@ from functools import cached_property
 from headway.engine.silence import BEATS
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home, LostHomeError
-from headway.live.placeholder.demand import Desk
-from headway.live.placeholder.exchange import Supply
+from headway.live.placeholder.demand import Demand
+from headway.live.placeholder.exchange import Exchange
 from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.launch import LATELY
 from headway.live.placeholder.limits import SPARE, most_files, patience
@@ -73,13 +73,13 @@ class Runner:
         over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
             self.home.remember([welcome.placeholder])
-        self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
-        if self.desk.remark:
-            self.upkeep.warn(self.desk.remark)
+        self.demand = Demand(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
+        if self.demand.remark:
+            self.upkeep.warn(self.demand.remark)
         os.close(told)
-        self.nesting = Nesting(self.desk, self.jobs, mark)
-        self.supply = Supply(
-            *(self.home, self.port, welcome, self.spool, self.jobs, self.desk, self.nesting, self.beat)
+        self.nesting = Nesting(self.demand, self.jobs, mark)
+        self.exchange = Exchange(
+            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.nesting, self.beat)
         )
         self.reception = Reception(self)
         self.responses = Responses(self)
@@ -101,9 +101,9 @@ class Runner:
                     well += self.reap(handle)
                     continue
                 self.due = 0.0
-                if handle in self.desk.clients:
+                if handle in self.demand.clients:
                     self.reception.attend(handle, mask)
-                elif handle == self.desk.door:
+                elif handle == self.demand.door:
                     self.reception.welcome()
                 elif handle == self.responses.handle:
                     self.responses.receive()
@@ -117,7 +117,7 @@ class Runner:
                 self.turn()
                 self.due = self.next_due(deadline)
             self.jobs.tidy()
-            if self.desk.clients or self.jobs.running or self.supply.unrecorded:
+            if self.demand.clients or self.jobs.running or self.exchange.unrecorded:
                 deadline = 0.0
             elif time.monotonic() >= deadline and self.leave():
                 return
@@ -127,23 +127,23 @@ class Runner:
         """Other placeholders of the store; without any, most runners do without."""
         from headway.live.placeholder.others import Others
 
-        return Others(self.supply, self.jobs, self.nesting, self.silence)
+        return Others(self.exchange, self.jobs, self.nesting, self.silence)
 
     # --- who wants what --------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
-        self.supply.stir()
-        self.supply.calls_roll = True
+        self.exchange.stir()
+        self.exchange.calls_roll = True
 
     def end(self, leases: Collection[LeaseId]) -> None:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
-        if self.desk.marks and not self.supply.trouble:
+        if self.demand.marks and not self.exchange.trouble:
             leases = self.wind_up(leases)
         self.jobs.end(leases)
-        self.supply.put_back(CALLED_OFF, leases)
+        self.exchange.put_back(CALLED_OFF, leases)
         if self.nesting.stop_inside(leases):
             self.reckon()  # nobody wants these any more
 
@@ -156,7 +156,7 @@ class Runner:
         for workflow, lease in inside.items():
             if lease not in self.winding.values() and lease not in self.wound:
                 self.winding[workflow] = lease
-                self.supply.send(winds_up=workflow)
+                self.exchange.send(winds_up=workflow)
         return [lease for lease in leases if lease not in inside.values()]
 
     def wound_up(self, found: Mapping[WorkflowId, Collection[LeaseId] | None]) -> None:
@@ -182,17 +182,17 @@ class Runner:
         self.end_all()
 
     def end_all(self) -> None:
-        self.desk.closing = True
+        self.demand.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
             self.nesting.stop(workflow)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
-        self.desk.reckon()
-        self.jobs.slots, self.jobs.named = self.desk.slots, self.desk.named
+        self.demand.reckon()
+        self.jobs.slots, self.jobs.named = self.demand.slots, self.demand.named
         self.nesting.reckon()
-        self.supply.reckon()
+        self.exchange.reckon()
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
@@ -214,16 +214,16 @@ class Runner:
             settle_recipe(self.recipe_starts, finish, lease, ended.job.before or {})
         if lease.id in self.nesting.lent:
             self.reckon()
-        if lease.id in self.supply.lost:  # it is another placeholder's now: how it ended here counts for nothing
-            self.supply.lost.discard(lease.id)
+        if lease.id in self.exchange.lost:  # it is another placeholder's now: how it ended here counts for nothing
+            self.exchange.lost.discard(lease.id)
             return
         self.finish(finish, lease, ended.job.place)
 
     def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
         """An end is known: first to the spool, then to whoever waits for it."""
-        self.supply.record(finish, place)
-        self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.supply.next_due())
-        for client in self.desk.clients.values():
+        self.exchange.record(finish, place)
+        self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.exchange.next_due())
+        for client in self.demand.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
             self.nesting.fail_fast(lease, finish.exit_code)
@@ -231,21 +231,21 @@ class Runner:
 
     def fill(self) -> None:
         """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
-        at_hand = self.supply.at_hand
-        while at_hand and not (self.supply.trouble or self.supply.was_away or self.supply.lost):
-            lease, busy = at_hand[0], self.nesting.busy()
-            if busy and lease.cores and busy + lease.cores > self.desk.slots:
+        prefetched = self.exchange.prefetched
+        while prefetched and not (self.exchange.trouble or self.exchange.was_away or self.exchange.lost):
+            lease, busy = prefetched[0], self.nesting.busy()
+            if busy and lease.cores and busy + lease.cores > self.demand.slots:
                 return
             try:
-                directory = self.supply.directories[lease.workflow]
-                failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
+                directory = self.exchange.directories[lease.workflow]
+                failed = self.jobs.start(lease, directory, self.demand.environment(lease.workflow))
             except LostHomeError as error:
                 self.upkeep.abandon(error)
                 return
             except (NoRoomError, HeadwayError) as error:
-                self.supply.worry(str(error))
+                self.exchange.worry(str(error))
                 return
-            at_hand.popleft()
+            prefetched.popleft()
             if failed is not None:
                 self.finish(failed, lease)
 
@@ -259,19 +259,19 @@ class Runner:
             self.last_beat = now
             self.look()
         try:
-            if self.supply.at_hand:
+            if self.exchange.prefetched:
                 self.fill()
-            while self.supply.is_due():
+            while self.exchange.is_due():
                 self.upkeep.verify(LATELY if self.jobs.are_short else 0.0)
-                self.supply.ask()
+                self.exchange.ask()
                 self.responses.receive()
                 self.fill()
             self.reception.report()
         except HeadwayError as error:
             if self.upkeep.is_lost:
-                self.supply.finished.clear()  # there is nowhere left to write it
+                self.exchange.finished.clear()  # there is nowhere left to write it
             else:
-                self.supply.worry(str(error))
+                self.exchange.worry(str(error))
         if self.port.is_far:
             self.responses.watch()
 
@@ -279,7 +279,7 @@ class Runner:
 
     def is_in_full_swing(self) -> bool:
         """Whether every slot is busy and what comes next is at hand: nothing is to be seen to until it is due."""
-        if not self.supply.at_hand or self.supply.trouble or self.nesting.busy() < self.desk.slots:
+        if not self.exchange.prefetched or self.exchange.trouble or self.nesting.busy() < self.demand.slots:
             return False
         return time.monotonic() < self.due
 
@@ -289,16 +289,16 @@ class Runner:
 
     def next_due(self, deadline: float) -> float:
         """When there is something to see to; never while nothing can be due."""
-        due = min(self.supply.next_due(), self.jobs.next_alarm(), deadline or math.inf)
-        if self.jobs.running or self.desk.clients:
+        due = min(self.exchange.next_due(), self.jobs.next_alarm(), deadline or math.inf)
+        if self.jobs.running or self.demand.clients:
             due = min(due, self.last_beat + self.beat + 0.01)
-        for client in self.desk.clients.values():
+        for client in self.demand.clients.values():
             due = min(due, client.due())
         return due
 
     def leave(self) -> bool:
         """Goes, unless somebody came in at the last moment."""
-        if not self.desk.closed():
+        if not self.demand.closed():
             return False
         with contextlib.suppress(HeadwayError):
             self.port.leave()

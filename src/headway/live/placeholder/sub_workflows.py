@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from headway.live.placeholder.clients import Client
-from headway.live.placeholder.demand import Desk
+from headway.live.placeholder.demand import Demand
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import mark
 from headway.model.messages import Lease, LeaseId, WorkflowId
@@ -14,15 +14,15 @@ from headway.model.messages import Lease, LeaseId, WorkflowId
 class Nesting:
     """Who is inside whom: a client says which job it is part of, by that job's mark."""
 
-    def __init__(self, desk: Desk, jobs: Jobs, store: str) -> None:
-        self._desk = desk
+    def __init__(self, demand: Demand, jobs: Jobs, store: str) -> None:
+        self._demand = demand
         self._jobs = jobs
         self._store = store
         self.lent: set[LeaseId] = set()  # jobs that wait for jobs of this store, and need no slot meanwhile
 
     def reckon(self) -> None:
         """Recomputes which jobs wait for jobs of this store."""
-        marks, running = self._desk.marks, self._jobs.running.values()
+        marks, running = self._demand.marks, self._jobs.running.values()
         before = self.lent
         self.lent = {job.lease.id for job in running if mark(self._store, job.lease.id) in marks} if marks else set()
         if self.lent != before:
@@ -44,7 +44,7 @@ class Nesting:
 
     def fail_fast(self, lease: Lease, exit_code: int) -> None:
         """A job has failed: if nothing new is to begin after that, nothing begins in workflows inside either."""
-        there = [client for client in self._desk.clients.values() if client.workflow == lease.workflow]
+        there = [client for client in self._demand.clients.values() if client.workflow == lease.workflow]
         if (
             lease.is_final(exit_code)
             and any(one.fail_fast for one in there)
@@ -72,4 +72,4 @@ class Nesting:
         return {client.workflow: marks[client.mark] for client in self._inside(marks) if client.wants_more}
 
     def _inside(self, marks: Collection[str]) -> list[Client]:
-        return [client for client in self._desk.clients.values() if client.workflow and client.mark in marks]
+        return [client for client in self._demand.clients.values() if client.workflow and client.mark in marks]

@@ -62,4 +62,4 @@ class Upkeep:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         self._runner.jobs.move(str(self._home.folder.parent), self._home.now_at)
         self._runner.end_all()
-        self._runner.desk.dismiss(error)
+        self._runner.demand.dismiss(error)
