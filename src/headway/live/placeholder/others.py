@@ -32,9 +32,9 @@ class Others:
         if has_leases and since_boot() - self._exchange.contact > self._patience / GAP:
             self._exchange.was_away = self._exchange.calls_roll = True
 
-    def lose(self, leases: Collection[LeaseId]) -> None:
+    def lose(self, leases: Collection[LeaseId], now: Seconds) -> None:
         """Others have these leases now: their jobs here end before anything else begins."""
         self._exchange.drop(leases)
         self._exchange.lost |= {job.lease.id for job in self._jobs.running.values() if job.lease.id in leases}
-        self._jobs.end(leases, TAKEN)
-        self._nesting.stop_inside(leases)
+        self._jobs.end(leases, now, TAKEN)
+        self._nesting.stop_inside(leases, now)

@@ -10,7 +10,7 @@ from headway.live.doors.messages import Word
 from headway.live.placeholder.clients import Client
 from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import WorkflowId
+from headway.model.messages import Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ class Reception:
         self._demand, self._exchange = runner.demand, runner.exchange
         self._jobs, self._nesting = runner.jobs, runner.nesting
 
-    def welcome(self) -> None:
+    def welcome(self, now: Seconds) -> None:
         try:
             self._demand.welcome()
         except OSError as error:
-            self._exchange.worry(f"nobody can be let in: {error.strerror}.")
+            self._exchange.worry(f"nobody can be let in: {error.strerror}.", now)
             time.sleep(PAUSE)
 
-    def attend(self, handle: int, mask: int) -> None:
+    def attend(self, handle: int, mask: int, now: Seconds) -> None:
         """A client has said something, or is gone."""
         client = self._demand.attend(handle, mask)
         if client.is_new and not client.gone:
@@ -47,9 +47,9 @@ class Reception:
             self._demand.cancel(workflow)
             self._nesting.halt(workflow)
             if at_once:
-                self._nesting.stop(workflow)
+                self._nesting.stop(workflow, now)
         self._runner.reckon()
-        if client.stops or (client.mark and client.wants_more and client.mark in self._jobs.halted()):
+        if client.stops or (client.mark and client.wants_more and client.mark in self._nesting.halted()):
             client.stops = False
             if client.workflow not in self._demand.wanted or client.wants_more:
                 self._nesting.halt(client.workflow)
@@ -57,7 +57,7 @@ class Reception:
         if client.stops_now:
             client.stops_now = False
             if client.workflow not in self._demand.wanted:
-                self._nesting.stop(client.workflow)
+                self._nesting.stop(client.workflow, now)
         if client.asks_to_look:
             client.asks_to_look = False
             self._runner.look()
@@ -114,25 +114,25 @@ class Reception:
 
     # --- how far it is ---------------------------------------------------------------------------------------------
 
-    def report(self) -> None:
+    def report(self, now: Seconds) -> None:
         """Tells every client how far it is."""
         changed = False
         for handle, client in self._demand.clients.items():
             may_go_on = client.wants_more and client.workflow not in self._exchange.over  # else services may end
-            has_news = client.has_news(self._exchange.trouble, self._jobs.warnings)
+            has_news = client.has_news(self._exchange.trouble, self._jobs.warnings, now)
             if may_go_on and not has_news and self._jobs.has(client.workflow):
                 continue
             mine = self._jobs.count(client.workflow)
-            over = self._is_over(client, mine)
+            over = self._is_over(client, mine, now)
             others = client.workflow in self._demand.wanted and not client.wants_more
             names = self._jobs.names(client.workflow)
-            client.tell(mine, names, self._exchange.trouble, over, others, self._jobs.warnings)
+            client.tell(mine, names, self._exchange.trouble, over, others, self._jobs.warnings, now)
             changed = changed or over or client.gone
             self._demand.watch_line(handle, client)
         if changed:
             self._runner.reckon()
 
-    def _is_over(self, client: Client, running: int) -> bool:
+    def _is_over(self, client: Client, running: int, now: Seconds) -> bool:
         """Whether nothing of a client's workflow runs and nothing more is started for it."""
         if not client.workflow or client.over or self._exchange.finished or self._exchange.asked is not None:
             return False
@@ -145,5 +145,5 @@ class Reception:
         if client.wants_more and (self._exchange.trouble or client.workflow not in self._exchange.over):
             return False
         if running:
-            self._jobs.dismiss(client.workflow)  # services end with what they serve
+            self._jobs.dismiss(client.workflow, now)  # services end with what they serve
         return not running

@@ -6,6 +6,7 @@ import select
 
 from headway.live.doors.messages import News, Reply, Welcome
 from headway.model.errors import HeadwayError
+from headway.model.messages import Seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,36 +22,36 @@ class Responses:
         self.handle, self._mask = -1, 0  # the handle of the port, and what it is waited for
         self.watch()
 
-    def receive(self) -> None:
+    def receive(self, now: Seconds) -> None:
         """Takes in what the store has said."""
         try:
             responses = self._port.responses()
         except HeadwayError as error:
             self._exchange.untold(error)
-            self._exchange.worry(str(error))
+            self._exchange.worry(str(error), now)
             return
         for response in responses:
             if isinstance(response, Reply):
-                self._take_in(response)
+                self._take_in(response, now)
             elif isinstance(response, Welcome):
                 self._exchange.welcomed()
-                self._runner.others.lose(response.lost)
+                self._runner.others.lose(response.lost, now)
             elif isinstance(response, News):
                 self._runner.others.hear(response.workflows)
             else:
                 trouble = HeadwayError(response.what, response.fix)
                 if response.number or self._exchange.is_calling:
                     self._exchange.untold(trouble)
-                self._exchange.worry(str(trouble))
+                self._exchange.worry(str(trouble), now)
 
-    def _take_in(self, reply: Reply) -> None:
+    def _take_in(self, reply: Reply, now: Seconds) -> None:
         """An exchange is answered: passes on what the store says."""
         runner = self._runner
-        answer = self._exchange.taken(reply)
+        answer = self._exchange.taken(reply, now)
         if answer.over or answer.stuck:
-            runner.upkeep.verify()  # nobody is told that all is well of a store that is gone
+            runner.upkeep.verify(now)  # nobody is told that all is well of a store that is gone
         if answer.lost:
-            runner.others.lose(answer.lost)
+            runner.others.lose(answer.lost, now)
         self._jobs.launch.forget_place()
         if answer.done:
             for client in self._demand.clients.values():
@@ -59,9 +60,9 @@ class Responses:
         if reply.unknown:
             runner.reception.refuse(reply.unknown)
         if reply.wound_up:
-            runner.wound_up(reply.wound_up)
+            runner.winding_up.go_on(reply.wound_up, now)
         if answer.stops:
-            runner.end(answer.stops)
+            runner.end(answer.stops, now)
         self._demand.take_turns()
 
     def watch(self) -> None:

@@ -7,9 +7,9 @@ from collections import deque
 
 from headway.engine.ready import Room
 from headway.live.placeholder.demand import Demand
-from headway.live.placeholder.jobs import Jobs
+from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.sub_workflows import Nesting
-from headway.model.messages import Lease, Seconds
+from headway.model.messages import Lease, Seconds, WorkflowId
 from headway.model.states import Kind
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
@@ -42,6 +42,15 @@ class HostRoom:
             not jobs.running or all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
         )
         return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
+
+    def idle(self, prefetched: deque[Lease]) -> list[WorkflowId]:
+        """Workflows that are wanted and have nothing here that runs or is prefetched, services left out."""
+        running = self._jobs.running
+        if not running and not prefetched:
+            return self._demand.wanted
+        there = [job.lease for job in running.values() if job.lease.kind not in BESIDE]
+        busy = {lease.workflow for lease in (*there, *prefetched)}
+        return [workflow for workflow in self._demand.wanted if workflow not in busy]
 
     def _depth(self, slots: int, round_trip: Seconds) -> int:
         """How many leases to prefetch; from a store on this host, only while jobs are short."""

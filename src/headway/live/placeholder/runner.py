@@ -12,7 +12,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 
 from headway.engine.silence import BEATS
@@ -29,7 +29,7 @@ from headway.live.placeholder.responses import Responses
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import Nesting, WindingUp
 from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
@@ -56,8 +56,7 @@ class Runner:
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
-        self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are being wound up in the places of these
-        self.wound: set[LeaseId] = set()  # those whose workflows are, and whose final jobs run
+        self.winding_up = WindingUp(self)
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -83,43 +82,44 @@ class Runner:
         )
         self.reception = Reception(self)
         self.responses = Responses(self)
-        self.last_beat = time.monotonic()
+        self.last_beat = now = time.monotonic()
         for ended in over:
-            self.write_down(ended)
+            self.write_down(ended, now)
         if gone:
-            self.others.lose(gone)
+            self.others.lose(gone, now)
         if self.jobs.running:
             self.look()  # what goes on may have been told to end while nobody was there
-        deadline = time.monotonic() + WELCOME
+        deadline = now + WELCOME
         while True:
             well: list[Ended] = []
             events = self.poll.poll(self.timeout(), AT_ONCE)
+            now = time.monotonic()  # of all that is done before we wait again
             if is_shared:
                 self.others.notice_absence()
             for handle, mask in events:
                 if handle in self.jobs.running:
-                    well += self.reap(handle)
+                    well += self.reap(handle, now)
                     continue
                 self.due = 0.0
                 if handle in self.demand.clients:
-                    self.reception.attend(handle, mask)
+                    self.reception.attend(handle, mask, now)
                 elif handle == self.demand.door:
-                    self.reception.welcome()
+                    self.reception.welcome(now)
                 elif handle == self.responses.handle:
-                    self.responses.receive()
+                    self.responses.receive(now)
                 elif handle == self.told:
-                    self.give_up()
+                    self.give_up(now)
                 # else a connection that is closed: a job that is just being started may still hold a copy
             for ended in well:
-                self.write_down(ended)
-            if not self.is_in_full_swing():
-                self.jobs.ring()
-                self.turn()
+                self.write_down(ended, now)
+            if not self.is_in_full_swing(now):
+                self.jobs.ring(now)
+                self.turn(now)
                 self.due = self.next_due(deadline)
             self.jobs.tidy()
             if self.demand.clients or self.jobs.running or self.exchange.unrecorded:
                 deadline = 0.0
-            elif time.monotonic() >= deadline and self.leave():
+            elif now >= deadline and self.leave():
                 return
 
     @cached_property
@@ -136,56 +136,27 @@ class Runner:
         self.exchange.stir()
         self.exchange.calls_roll = True
 
-    def end(self, leases: Collection[LeaseId]) -> None:
+    def end(self, leases: Collection[LeaseId], now: Seconds) -> None:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
         if self.demand.marks and not self.exchange.trouble:
-            leases = self.wind_up(leases)
-        self.jobs.end(leases)
+            leases = self.winding_up.begin(leases)
+        self.jobs.end(leases, now)
         self.exchange.put_back(CALLED_OFF, leases)
-        if self.nesting.stop_inside(leases):
+        if self.nesting.stop_inside(leases, now):
             self.reckon()  # nobody wants these any more
 
-    def wind_up(self, leases: Collection[LeaseId]) -> Collection[LeaseId]:
-        """Asks the store to end workflows inside jobs that are to end, as DAGMan does; the leases of the other jobs.
-
-        What runs of such a workflow is ended, its final job runs, and then the job is over that it has the place of.
-        """
-        inside = self.nesting.inside(leases)
-        for workflow, lease in inside.items():
-            if lease not in self.winding.values() and lease not in self.wound:
-                self.winding[workflow] = lease
-                self.exchange.send(winds_up=workflow)
-        return [lease for lease in leases if lease not in inside.values()]
-
-    def wound_up(self, found: Mapping[WorkflowId, Collection[LeaseId] | None]) -> None:
-        """The store has ended workflows but for their final jobs. One that has none ends like any other job."""
-        for workflow, stops in found.items():
-            lease = self.winding.pop(workflow, None)
-            if lease is None:
-                continue
-            if stops is None:
-                self.jobs.end([lease])
-                if self.nesting.stop_inside([lease]):
-                    self.reckon()
-            else:
-                self.wound.add(lease)
-                self.jobs.call_off(lease)
-                if stops:
-                    self.end(stops)
-                    self.look()
-
-    def give_up(self) -> None:
+    def give_up(self, now: Seconds) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
-        self.end_all()
+        self.end_all(now)
 
-    def end_all(self) -> None:
+    def end_all(self, now: Seconds) -> None:
         self.demand.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
-            self.nesting.stop(workflow)
+            self.nesting.stop(workflow, now)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
@@ -196,18 +167,18 @@ class Runner:
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
-    def reap(self, handle: int) -> list[Ended]:
+    def reap(self, handle: int, now: Seconds) -> list[Ended]:
         """A job has ended. If it ended well, the next one gets its slot first: it runs while this is written down."""
         ended = self.jobs.reap(handle)
         if ended.is_well and ended.job.lease.id not in self.nesting.lent:
-            self.fill()
+            self.fill(now)
             return [ended]
-        self.write_down(ended)
+        self.write_down(ended, now)
         return []
 
-    def write_down(self, ended: Ended) -> None:
+    def write_down(self, ended: Ended, now: Seconds) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
-        self.wound.discard(lease.id)
+        self.winding_up.wound.discard(lease.id)
         if lease.workflow in self.recipes:
             from headway.live.placeholder.recipe import settle_recipe
 
@@ -217,11 +188,11 @@ class Runner:
         if lease.id in self.exchange.lost:  # it is another placeholder's now: how it ended here counts for nothing
             self.exchange.lost.discard(lease.id)
             return
-        self.finish(finish, lease, ended.job.place)
+        self.finish(finish, lease, ended.job.place, now)
 
-    def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
-        """An end is known: first to the spool, then to whoever waits for it."""
-        self.exchange.record(finish, place)
+    def finish(self, finish: Finish, lease: Lease, place: int, now: Seconds) -> None:
+        """An end is known: first to the spool, then to those who wait for it."""
+        self.exchange.record(finish, place, now)
         self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.exchange.next_due())
         for client in self.demand.clients.values():
             client.note(finish, lease, self.home)
@@ -229,8 +200,8 @@ class Runner:
             self.nesting.fail_fast(lease, finish.exit_code)
             self.reckon()
 
-    def fill(self) -> None:
-        """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
+    def fill(self, now: Seconds) -> None:
+        """Starts prefetched jobs while there are slots; a job wider than all of them gets them all."""
         prefetched = self.exchange.prefetched
         while prefetched and not (self.exchange.trouble or self.exchange.was_away or self.exchange.lost):
             lease, busy = prefetched[0], self.nesting.busy()
@@ -238,50 +209,51 @@ class Runner:
                 return
             try:
                 directory = self.exchange.directories[lease.workflow]
-                failed = self.jobs.start(lease, directory, self.demand.environment(lease.workflow))
+                start = now if lease.time is None else time.monotonic()  # a time limit counts from the very start
+                failed = self.jobs.start(lease, directory, self.demand.environment(lease.workflow), start)
             except LostHomeError as error:
-                self.upkeep.abandon(error)
+                self.upkeep.abandon(error, now)
                 return
             except (NoRoomError, HeadwayError) as error:
-                self.exchange.worry(str(error))
+                self.exchange.worry(str(error), now)
                 return
             prefetched.popleft()
             if failed is not None:
-                self.finish(failed, lease)
+                self.finish(failed, lease, 0, now)
 
     # --- the store -------------------------------------------------------------------------------------------------
 
-    def turn(self) -> None:
-        """Fills free slots from what is at hand, and sees the store where there is something to say or to get."""
+    def turn(self, now: Seconds) -> None:
+        """Fills free slots from what is prefetched, and sees the store where there is something to say or to get."""
         self.jobs.sweep()
-        now = time.monotonic()
         if now - self.last_beat > self.beat:
             self.last_beat = now
             self.look()
         try:
             if self.exchange.prefetched:
-                self.fill()
-            while self.exchange.is_due():
-                self.upkeep.verify(LATELY if self.jobs.are_short else 0.0)
+                self.fill(now)
+            while self.exchange.is_due(now):
+                self.upkeep.verify(now, LATELY if self.jobs.are_short else 0.0)
                 self.exchange.ask()
-                self.responses.receive()
-                self.fill()
-            self.reception.report()
+                now = time.monotonic()  # a store in this process has answered, which took its time
+                self.responses.receive(now)
+                self.fill(now)
+            self.reception.report(now)
         except HeadwayError as error:
             if self.upkeep.is_lost:
                 self.exchange.finished.clear()  # there is nowhere left to write it
             else:
-                self.exchange.worry(str(error))
+                self.exchange.worry(str(error), now)
         if self.port.is_far:
             self.responses.watch()
 
     # --- time ------------------------------------------------------------------------------------------------------
 
-    def is_in_full_swing(self) -> bool:
-        """Whether every slot is busy and what comes next is at hand: nothing is to be seen to until it is due."""
+    def is_in_full_swing(self, now: Seconds) -> bool:
+        """Whether every slot is busy and what comes next is prefetched: nothing is to be seen to until it is due."""
         if not self.exchange.prefetched or self.exchange.trouble or self.nesting.busy() < self.demand.slots:
             return False
-        return time.monotonic() < self.due
+        return now < self.due
 
     def timeout(self) -> float | None:
         """How long there is nothing to do but wait; no busy waiting."""
