@@ -34,7 +34,7 @@ class Said:
 
 
 @record
-class AtHand:
+class Prefetched:
     """Leases that no job runs for yet, or not any more: they come and go by the thousand while one reads of them."""
 
     ahead: frozenset[LeaseId] = frozenset()
@@ -60,7 +60,7 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     return True
 
 
-def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
+def prefetched(homes: Iterable[Home], shared: bool) -> Prefetched:
     """The leases that runners took ahead and have not begun; where none answers, what the store says has to do.
 
     In a store that is not shared the one runner that answers knows of all that run.
@@ -73,7 +73,7 @@ def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
             if said is not None:
                 ahead |= said.ahead
                 begun = None if shared else said.begun
-    return AtHand(frozenset(ahead), begun)
+    return Prefetched(frozenset(ahead), begun)
 
 
 def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:

@@ -133,7 +133,7 @@ def _adopted(
         one = there.get(number)
         if one is None or one.lease is None or not _is_kept(roster, entry, goes_on):
             continue
-        over = jobs.adopt(entry, one.lease, one.directory)
+        over = jobs.adopt(entry, one.lease, one.directory, time.monotonic())
         kept.append(number)
         if over is not None:
             ended.append(over)
