@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 
-def is_over(queued: float, now: float, patience: float) -> bool:
-    """Whether a job that has been idle in a queue since `queued` is to be withdrawn; a patience of 0 has no end."""
-    return patience > 0.0 and now - queued >= patience
+def runs_out(queued: float, patience: float) -> float:
+    """When a job that has been idle in a queue since `queued` is to be withdrawn; a patience of 0 has no end."""
+    return queued + patience if patience > 0.0 else inf
 
 
 def elsewhere(candidates: Sequence[int], site: int) -> list[int]:
