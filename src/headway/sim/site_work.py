@@ -15,12 +15,13 @@ from headway.model.job import PLAIN
 from headway.model.record import field, mutable, record
 from headway.model.site import Site
 from headway.policies.where.candidates import Needs, candidates, no_site
-from headway.sim.kernels.sites import Work
+from headway.sim.kernels.site_parts import Work
 
 if TYPE_CHECKING:
     from headway.sim.sites import World
 
 NOTHING = Needs()
+DEFAULT_SECONDS = 60.0
 
 
 @record
@@ -62,6 +63,17 @@ class Workload:
             [0 if job is None or job.rules is PLAIN else -job.rules.priority for job in jobs],
             sizes,
         )
+
+
+def timed(dag: Dag, unknown: float | None = None) -> list[float]:
+    """Run times of a dag; where none is told, the one given, or the mean of those told, or a minute."""
+    if unknown is None:
+        unknown = dag.work / dag.timed if dag.timed else DEFAULT_SECONDS
+    told = dag.told_seconds
+    return [
+        0.0 if milestone else unknown if told is None or told[node] is None else dag.seconds[node]
+        for node, milestone in enumerate(dag.milestones)
+    ]
 
 
 def arrays(load: Workload, sites: Sequence[Site], most_free: Sequence[int], world: World) -> Work:

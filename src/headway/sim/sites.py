@@ -21,7 +21,8 @@ from headway.model.site import Site
 from headway.policies.where import POLICIES, Where, where
 from headway.policies.where.seen import HISTORY
 from headway.sim.kernels.rules import NUMBERS
-from headway.sim.kernels.sites import MAKESPAN, METRICS, Grid, sample
+from headway.sim.kernels.site_parts import Grid
+from headway.sim.kernels.sites import MAKESPAN, METRICS, sample
 from headway.sim.rng import key
 from headway.sim.site_work import Transfers, Workload, arrays
 
@@ -114,7 +115,10 @@ class World:
 
 @record
 class Strategy:
-    """A policy, and how long a job may be idle in a queue before it is withdrawn; 0: for ever."""
+    """A policy, and how long a job may be idle in a queue before it is withdrawn; 0: for ever.
+
+    Its name has both: opportunistic+600s.
+    """
 
     policy: str
     patience: float = 0.0
@@ -122,7 +126,7 @@ class Strategy:
 
     @property
     def name(self) -> str:
-        return self.policy + (f" (patience {self.patience:g} s)" if self.patience else "")
+        return self.policy + (f"+{self.patience:g}s" if self.patience else "")
 
 
 @record
