@@ -105,6 +105,15 @@ def test_a_job_that_waits_too_long_goes_elsewhere() -> None:
     assert alone.measures[0, WITHDRAWN] == 0, "there is nowhere else to go"
 
 
+def test_a_job_that_is_withdrawn_again_and_again_stays_in_the_end() -> None:
+    """No site lets anything begin in so short a time: after a thousand moves the job waits where it is."""
+    world = World((Place(Site("slow", 5), latency=1e9), Place(Site("slower", 5), latency=1e9)))
+    model, strategy = Model(plain(bag(2), 10.0), world), Strategy("round-robin", 1.0)
+    found = model.sample(strategy, 5, 1)
+    assert found.measures[0, WITHDRAWN] == 2000 and found.measures[0, DONE] == 2
+    assert found.measures.tolist() == slowly(model, strategy, 5, 1)[0]
+
+
 def test_a_site_that_fails_fast_does_not_swallow_the_workflow() -> None:
     """Every attempt at the first site fails in half the time; those jobs are tried again and get done elsewhere."""
     world = World((Place(Site("broken", 50), failing=1.0, fails_after=5.0), Place(Site("sound", 5))))
@@ -184,6 +193,7 @@ def test_what_cannot_be_simulated_is_refused() -> None:
             World((Place(Site("s", 4), Load(0.5, 0.6)),)),
             "other people never leave as many",
         ),
+        (plain(bag(1), 1e9), World((Place(Site("s", 4), Load(0.0, 0.6, 0.0, 1.0)),)), "more than can be simulated"),
     ]
     for load, world, said in cases:
         with pytest.raises(HeadwayError, match=said):

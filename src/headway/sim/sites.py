@@ -27,6 +27,7 @@ from headway.sim.rng import key
 from headway.sim.site_work import Transfers, Workload, arrays
 
 Reals = NDArray[np.float64]
+MOST_SPELLS = 1e7  # in the time of the longest path
 LEAST_SPELL = 1.0  # seconds: shorter ones are more events than a run can have
 
 
@@ -149,6 +150,7 @@ class Model:
     def __init__(self, load: Workload, world: World) -> None:
         self.load, self.world = load, world
         self.grid = world.grid()
+        _check(load, world)
         self.work = arrays(load, [place.site for place in world.places], _most_free(world), world)
 
     def sample(self, strategy: Strategy, stream: int, count: int, first: int = 0, with_ends: bool = False) -> Runs:
@@ -177,6 +179,18 @@ class Model:
             runs.ran_at[row] = run.ran_at
             if len(runs.ends):
                 runs.ends[row] = run.ends
+
+
+def _check(load: Workload, world: World) -> None:
+    """Refuses what would never end: spells that are far shorter than the workflow takes."""
+    spells = [place.load.spell for place in world.places if place.load.spell < math.inf]
+    slowest = min((place.speed for place in world.places), default=1.0)
+    longest = load.dag.with_seconds(list(load.seconds)).critical_path.seconds / slowest
+    if spells and longest / min(spells) > MOST_SPELLS:
+        raise UsageError(
+            f"spells of {min(spells):g} s, while the longest path takes {longest:g} s, are more than can be simulated.",
+            "Make load.spell longer.",
+        )
 
 
 def _most_free(world: World) -> list[int]:

@@ -24,6 +24,7 @@ from headway.policies.where.patience import elsewhere, runs_out
 from headway.policies.where.seen import began, ended, failed, nothing_seen, sent, withdrawn
 from headway.sim.heap import Heap
 from headway.sim.kernels.numbers import Words, exponential, normal, seed, uniform
+from headway.sim.kernels.site_parts import MOST_MOVES
 from headway.sim.kernels.sites import CHOICES, FAILURES, LOADS, RETURNS, TIMES
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class Run:
         self._in_hand = self._done = self._failed = self._withdrawn = self._starts = 0
         self.ends = np.full(len(model.load.seconds), np.nan)
         self.ran_at = [0] * len(places)
+        self.planned: list[Attempt] = []  # in order; one that is withdrawn stands there again
 
     def measured(self) -> tuple[float, ...]:
         """Execution time, jobs done, failed, withdrawals, mean time in queues."""
@@ -150,13 +152,14 @@ class Run:
         view = View(candidates, self._seen, self._processors, self._present(job))
         site = attempt.site = self._policy(view, now, self._choices)
         sent(self._seen, site)
+        self.planned.append(attempt)
         queued = attempt.queued = now + self._transfer(job, site) * moving
         place, turn = self._queues[site].place, attempt.turn
         if turn or attempt.lease.attempt > 1:
             delay = exponential(self._returns.state)
         self._heap.at(queued + place.latency * delay, partial(self._ready, attempt, turn))
         gives_up = runs_out(queued, self._strategy.patience)
-        if gives_up < math.inf and elsewhere(everywhere, site):
+        if gives_up < math.inf and elsewhere(everywhere, site) and turn < MOST_MOVES:
             self._heap.at(gives_up, partial(self._give_up, attempt, turn))
 
     def _candidates(self, job: int) -> list[int]:

@@ -192,7 +192,8 @@ def differ(group: Group, statistic: str) -> Claim:
 
 def stays(same: Sequence[float], waits: int) -> Claim:
     """Last-used stays with a site that queues; `same`: by run, the share of next jobs that go where one waits long."""
-    found = _mean(same)
+    value, low, high = _mean(same)
+    found = value, max(low, 0.0), min(high, 1.0)
     return Claim(
         "last-used-stays",
         "under Last-Recent-Used, when a job waits long in a queue the next one will probably go to the same site",

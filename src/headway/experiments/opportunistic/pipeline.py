@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from headway.model.dag import Dag
+from headway.experiments import paper_dags
 from headway.model.errors import UsageError
 from headway.model.record import record
 from headway.policies.where.candidates import Needs
 from headway.sim.site_work import Workload
 
 WIDTH = 100
-MEGABYTE = 2**20  # every file
 
 
 @record
@@ -30,21 +29,11 @@ RETRIES = 3
 
 
 def pipeline(width: int = WIDTH) -> Workload:
-    """So many pipelines. P1 reads D1 and its own of D2; P2 the output of P1, D1 and its own of D4; P3 that of P2.
-
-    Table 2 has one transfer time a level. Here each input of a job takes an equal part of it.
-    """
-    names = [f"{program.name}_{at}" for program in PROGRAMS for at in range(width)]
-    dag = Dag(
-        names,
-        range(2 * width),
-        range(width, 3 * width),
-        [program.seconds for program in PROGRAMS for _ in range(width)],
-    )
-    inputs: list[tuple[str, ...]] = [("D1", f"D2_{at}") for at in range(width)]
-    inputs += [(f"D3_{at}", "D1", f"D4_{at}") for at in range(width)]
-    inputs += [(f"D5_{at}",) for at in range(width)]
-    outputs = [(f"{name}_{at}",) for name in ("D3", "D5", "D6") for at in range(width)]
+    """So many pipelines. Table 2 has one transfer time a level; here each input of a job takes an equal part of it."""
+    found = paper_dags.pipeline(width)
+    dag, files = found.dag(), found.info["files"]
+    inputs = [tuple(files[name][0]) for name in dag.names]
+    outputs = [tuple(files[name][1]) for name in dag.names]
     return Workload(
         dag,
         list(dag.seconds),
@@ -53,7 +42,7 @@ def pipeline(width: int = WIDTH) -> Workload:
         inputs,
         outputs,
         [0] * len(dag),
-        {name: MEGABYTE for names in (*inputs, *outputs) for name in names},
+        {name: found.info["file_bytes"] for names in (*inputs, *outputs) for name in names},
         {node: PROGRAMS[node // width].transfer / len(inputs[node]) for node in range(len(dag))},
     )
 

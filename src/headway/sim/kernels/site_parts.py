@@ -19,6 +19,7 @@ Reals = NDArray[np.float64]
 Event = tuple[float, int, int, int, int]  # when, its number, what, a job or a site, the turn of the job
 
 PLAN, READY, GIVE_UP, END, CHANGE = 0, 1, 2, 3, 4  # what happens
+MOST_MOVES = 1000  # times that an attempt is withdrawn; then it stays, or impatience could go on for ever
 
 
 class Work(NamedTuple):

@@ -18,6 +18,7 @@ from headway.sim.kernels.site_parts import (
     CHANGE,
     END,
     GIVE_UP,
+    MOST_MOVES,
     PLAN,
     READY,
     Event,
@@ -55,6 +56,7 @@ def sample(
     left_over = np.empty(size, np.int32)
     run, moving, delay = np.empty(size), np.empty(size), np.empty(size)  # what chance does to each job
     turn, tries = np.empty(size, np.int64), np.empty(size, np.int64)
+    moves = np.empty(size, np.int64)
     site_of, avoided = np.empty(size, np.int64), np.empty(size, np.int64)
     queued_at = np.empty(size)
     has_begun, in_queue = np.empty(size, np.uint8), np.empty(size, np.uint8)
@@ -83,6 +85,7 @@ def sample(
         left_over[:] = work.waiting
         turn[:] = 0
         tries[:] = 0
+        moves[:] = 0
         avoided[:] = -1
         has_begun[:] = 0
         in_queue[:] = 0
@@ -148,7 +151,7 @@ def sample(
                 planned += 1
                 heappush(heap, (queued + grid.latency[chosen] * delay[job], planned, READY, job, turn[job]))
                 gives_up = runs_out(queued, patience)
-                if gives_up < math.inf and may_leave:
+                if gives_up < math.inf and may_leave and moves[job] < MOST_MOVES:
                     planned += 1
                     heappush(heap, (gives_up, planned, GIVE_UP, job, turn[job]))
             elif what == READY:
@@ -170,6 +173,7 @@ def sample(
                     if in_queue[job]:
                         unlink(job, site, in_queue, before, behind, heads, tails)
                     turn[job] += 1
+                    moves[job] += 1
                     avoided[job] = site
                     ready[0] = job
                     fresh = 1
@@ -179,6 +183,7 @@ def sample(
                 ours[site] -= work.cores[job]
                 has_begun[job] = 0
                 turn[job] += 1
+                moves[job] = 0
                 in_hand -= 1
                 if tries[job] >= 0:
                     ended(rows, site)
