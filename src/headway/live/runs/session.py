@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from headway.engine.edited import REFUSE
+from headway.live.client.line import Line
+from headway.live.client.messages import Failure, Progress, Run
 from headway.live.client.outage import waited_out
-from headway.live.client.watch import Bounds, Line, Progress, Stops, bounds, failed_jobs
+from headway.live.client.watch import Bounds, Stops, bounds, failed_jobs, reports
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
@@ -25,8 +27,6 @@ from headway.model.workflow import Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from headway.live.runs.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
@@ -57,7 +57,7 @@ class Outcome:
     tally: Tally
     seconds: float
     bounds: Bounds
-    failures: Sequence[Mapping[str, Any]]
+    failures: Sequence[Failure]
     returned: int | None  # what the workflow itself says (FINAL, ABORT-DAG-ON)
     rescue: Path | None  # where what is done was written down for DAGMan
     failed: int = FAILED  # the exit code of one that is not done
@@ -152,16 +152,16 @@ class Session:
         """Tells the runner what is wanted."""
         failpoint("hello.before")
         self._line.say(
-            {
-                "workflow": self.number,
-                "slots": self._wish.slots,
-                "environment": self._environment(),
-                "mark": os.environ.get("HEADWAY_LEASE", ""),
-                "fail_fast": self._wish.fail_fast,
-                "memory": self._wish.memory,
-                "named": dict(self._wish.named),
-                "recipes": self._workflow.format == "makefile",
-            }
+            Run(
+                self.number,
+                self._wish.slots,
+                self._environment(),
+                mark=os.environ.get("HEADWAY_LEASE", ""),
+                fail_fast=self._wish.fail_fast,
+                memory=self._wish.memory,
+                named=dict(self._wish.named),
+                recipes=self._workflow.format == "makefile",
+            )
         )
         failpoint("hello.after")
 
@@ -187,7 +187,7 @@ class Session:
 
             known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
-        yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
+        yield from reports(self._line, stops, tell=True, between=None if files is None else files.update)
         if files is not None:
             self._files = files
 
