@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from headway.model.errors import UsageError, shown
 from headway.model.quantities import duration
 
 if TYPE_CHECKING:
+    from headway.sim.site_answer import Measured
     from headway.sim.site_work import Workload
     from headway.sim.sites import Model, Strategy, World
 
@@ -73,6 +73,7 @@ def sites(
     """
     from headway.policies.where import where
     from headway.policies.where.seen import HISTORY
+    from headway.sim.site_answer import answer
     from headway.sim.sites import Model, Strategy
 
     names = list(dict.fromkeys(filter(None, map(str.strip, policies.split(",")))))
@@ -86,14 +87,13 @@ def sites(
     world = _world(sites_file)
     title, load, warnings = _workload(workflow, arguments, format_name, unknown, retries)
     strategies = [Strategy(name, wait, half_life) for name in names for wait in waits]
-    found = _measured(Model(load, world), strategies, runs, seed, len(waits) > 1)
+    model = Model(load, world)
     settings = {"sites": sites_file, "runs": runs, "seed": seed, "patience": waits, "history": half_life}
-    work = {"work_seconds": sum(load.seconds), "critical_path_seconds": _critical(load)}
-    answer = {"workflow": title, "jobs": load.dag.job_count, **settings, **work, **found, "warnings": warnings}
+    found = answer(title, model, settings, _measured(model, strategies, runs, seed), warnings)
     if as_json:
-        print_json(answer)
+        print_json(found)
     else:
-        click.echo(harmless(_text(answer)))
+        click.echo(harmless(_text(found)))
 
 
 def _time(option: str, text: str) -> float:
@@ -148,27 +148,16 @@ def _workload(
     return found.name, load, warnings
 
 
-def _critical(load: Workload) -> float:
-    return load.dag.with_seconds(list(load.seconds)).critical_path.seconds
-
-
-def _measured(model: Model, strategies: Sequence[Strategy], runs: int, seed: int, is_sweep: bool) -> dict[str, Any]:
-    """What was measured, as the answer tells it."""
+def _measured(model: Model, strategies: Sequence[Strategy], runs: int, seed: int) -> Measured:
+    """Runs all strategies, and shows how far that is."""
     from headway.cli.display.bar import Bar
     from headway.sim.kernels import kept
-    from headway.sim.site_statistics import compared
-    from headway.sim.sites import measured
+    from headway.sim.site_answer import compared, simulated
 
-    simulated = model.load.dag.job_count * runs * len(strategies)
-    with Bar(simulated) as bar:
+    with Bar(simulated(model, strategies, runs)) as bar:
         if not kept("sites"):
             bar.say("compiling the simulator: once, some seconds.")
-        model.sample(strategies[0], 0, 0)
-        begun = time.perf_counter()
-        found = measured(model, strategies, runs, seed, done=bar.add)
-    taken = time.perf_counter() - begun
-    named = {one.name if is_sweep else one.policy: (one, found[one.name]) for one in strategies}
-    return {**compared(model, named), "jobs_per_second": simulated / taken if simulated else 0.0, "seconds": taken}
+        return compared(model, strategies, runs, seed, bar.add)
 
 
 def _text(answer: Mapping[str, Any]) -> str:
