@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -115,3 +119,18 @@ def test_bad_sites_are_told_in_a_sentence(sites: str, said: str, tmp_path: Path)
 def test_a_wrong_call_is_told_in_a_sentence(options: list[str], said: str) -> None:
     done = headway("simulate", "sites", "pipeline:2", *options)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_installed_policy_is_simulated_too(tmp_path: Path) -> None:
+    """It always takes the last site; no kernel knows it, so the engine runs it."""
+    info = tmp_path / "lib" / "some_site-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-site\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[headway.where]\nlast = some_site:choose\n")
+    (tmp_path / "lib" / "some_site.py").write_text("def choose(view, now, rng):\n    return view.candidates[-1]\n")
+    call = [sys.executable, "-m", "headway", "simulate", "sites", "pipeline:4", "--where", "last,random", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "lib")}
+    done = subprocess.run([*call, "--runs", "3"], env=environment, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, SITES)
+    assert found["wheres"]["last"]["sites"]["USCMS_FNAL"] == 1.0
