@@ -19,7 +19,7 @@ class Run:
 
     workflow: Count
     slots: Count
-    environment: dict[str, str]  # for its jobs
+    environment: dict[str, str] | None = None  # for its jobs; None: it is in the private file of the run
     mark: str = ""  # of the job that the client is part of
     fail_fast: bool = False  # nothing new begins after a failure
     memory: Count = 0  # bytes that jobs may have; 0: all of the machine's

@@ -52,7 +52,7 @@ class Client:
         self.is_waited_for = False  # until its line takes more
         self.workflow = WorkflowId(0)  # none yet
         self.is_new = False  # and whether the store has that one is not known yet
-        self.environment: Mapping[bytes, bytes] = os.environb
+        self.environment: Mapping[bytes, bytes] | None = None  # for jobs; None: it is in the private file of the run
         self.slots = 1
         self.mark = ""  # of the job that the client is part of, if it is
         self.wants_more = False  # new jobs may be started for it
@@ -100,8 +100,8 @@ class Client:
     def _take(self, message: Request) -> None:
         match message:
             case Run():
-                given = message.environment.items()
-                self.environment = {_name(name): _word(value) for name, value in given}
+                given = message.environment
+                self.environment = None if given is None else {_name(one): _word(given[one]) for one in given}
                 self.slots, self.mark = max(1, message.slots), message.mark
                 self.fail_fast, self.recipes = message.fail_fast, message.recipes
                 self.memory, self.named = message.memory, message.named

@@ -14,6 +14,7 @@ from headway.live.client.messages import Failure, Progress, Run
 from headway.live.client.outage import waited_out
 from headway.live.client.watch import Bounds, Stops, bounds, failed_jobs, reports
 from headway.live.failpoint import failpoint
+from headway.live.home.environments import keep
 from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
@@ -151,11 +152,13 @@ class Session:
     def start(self) -> None:
         """Tells the runner what is wanted."""
         failpoint("hello.before")
+        environment = self._environment()
+        is_kept = keep(self._home.folder, self.number, environment)
         self._line.say(
             Run(
                 self.number,
                 self._wish.slots,
-                self._environment(),
+                None if is_kept else environment,
                 mark=os.environ.get("HEADWAY_LEASE", ""),
                 fail_fast=self._wish.fail_fast,
                 memory=self._wish.memory,
