@@ -35,14 +35,13 @@ PLANS = {
 STILL = (BASELINES[0], BASELINES[3])  # weighted and data-present, where nothing has to be moved
 ASSUMED = (
     "How often sites were full and for how long, and how much of them was taken otherwise: calibrated on the four"
-    " baselines, as"
-    " the commit before the first run of the policy shows. They fix about full × spell, not each of the two.",
+    " baselines, as the commit before the first run of the policy shows. They fix about full × spell, not each of the"
+    " two.",
     f"Patience: {osg.PATIENCE:g} s. The paper says that its user must tell it, and not what was told.",
     "Sites are independent and their spells exponential; the grid is as busy in one run as in the next.",
     "One choice of a site takes 1 s, one after the other; a job waits 30 s on average before it could begin at all.",
     "Inputs are at no site; Table 2's transfer time of a level is shared equally by the inputs of a job; outputs stay"
-    " where"
-    " they were made; nothing is moved at the end.",
+    " where they were made; nothing is moved at the end.",
     "Run and transfer times vary by a tenth; sites are equally fast, fail nothing and are never down.",
     "Others do not disturb jobs of ours that run, and our jobs begin in the order in which they came.",
     "Speed-up is the sequential time without transfers, 48,000 s, over the mean time.",
@@ -84,11 +83,9 @@ def reproduce(
 def _introduce(report: Report) -> None:
     report.say(
         "The paper: L. Meyer, D. Scheftner, J. Voeckler, M. Mattoso, M. Wilde, I. Foster, An Opportunistic Algorithm"
-        " for"
-        " Scheduling Workflows on Grids, 2006. It ran 3 × 100 sleep jobs twenty times for each of five strategies on"
-        " twelve"
-        " sites of the Open Science Grid. Here the sites are simulated; its figures are known by what its text says of"
-        " them.",
+        " for Scheduling Workflows on Grids, 2006. It ran 3 × 100 sleep jobs twenty times for each of five strategies"
+        " on twelve sites of the Open Science Grid. Here the sites are simulated; its figures are known by what its"
+        " text says of them.",
         "## What is assumed",
         "\n".join(f"- {one}" for one in ASSUMED),
         f"The pipeline takes {SEQUENTIAL:,.0f} s one job after the other, {SEQUENTIAL_WITH_TRANSFERS:,.0f} s with"
@@ -101,14 +98,10 @@ def _judge(report: Report, plan: Plan, group: Group, done: Callable[[float], Non
     report.say(
         "## The claims of section 6",
         f"{plan.sets} sets of {TWENTY} runs of each strategy; the n-th run of each meets the same sites. Only"
-        " opportunistic has"
-        " patience, as in the paper. A claim holds if its 95% interval lies wholly on its side. *Almost the same* is"
-        " within a"
-        " quarter, *about* within a fifth. These rules and the parameters were committed before the policy was run."
-        " The number of runs was not: as times"
-        " have long tails, first-hundred was held with 50 sets, open with 100 and held with 200, so 500 were then"
-        " taken for"
-        " --full, whatever they would say.",
+        " opportunistic has patience, as in the paper. A claim holds if its 95% interval lies wholly on its side."
+        " *Almost the same* is within a quarter, *about* within a fifth. These rules and the parameters were committed"
+        " before the policy was run. The number of runs was not: as times have long tails, first-hundred was held with"
+        " 50 sets, open with 100 and held with 200, so 500 were then taken for --full, whatever they would say.",
     )
     still = replace(pipeline(), moving=dict.fromkeys(range(3 * WIDTH), 0.0))
     unmoved = run(still, osg.world(), STILL, plan.sets, done=done)
@@ -138,8 +131,7 @@ def _judge(report: Report, plan: Plan, group: Group, done: Callable[[float], Non
         there = sum(turns) / len(turns)
         report.say(
             "After a job that waits over ten minutes, opportunistic without patience sends the next one to the same"
-            " site in"
-            f" {there:.0%} of cases ({cases:,} of them): its ratio falls with every job that waits."
+            f" site in {there:.0%} of cases ({cases:,} of them): its ratio falls with every job that waits."
         )
     return unmoved
 

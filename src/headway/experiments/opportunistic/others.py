@@ -76,10 +76,8 @@ def add(report: Report, loads: dict[str, Workload], sets: int, done: Callable[[f
         "## Other workflows",
         "The same sites; mean time of each strategy over that of opportunistic, both with a patience of"
         f" {duration(PATIENCE)}, then both without. Generated dags have jobs of {SECONDS:g} s and no files. Real ones"
-        " have their"
-        f" own run times and files (a second each and {MOVING.bandwidth / 2**20:g} MB a second), one core a job, and"
-        " the"
-        f" largest of each application up to {MOST:,} jobs; {TWENTY * sets} runs of each strategy.",
+        f" have their own run times and files (a second each and {MOVING.bandwidth / 2**20:g} MB a second), one core a"
+        f" job, and the largest of each application up to {MOST:,} jobs; {TWENTY * sets} runs of each strategy.",
     )
     head = ["workflow", "jobs", "work", "opportunistic's mean", "its gain over round-robin, patience for itself alone"]
     head += [f"{name}, patience" for name in POLICIES] + [f"{name}, none" for name in POLICIES]

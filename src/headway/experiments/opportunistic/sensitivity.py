@@ -77,12 +77,10 @@ def add(report: Report, sets: int, done: Callable[[float], None]) -> None:
     report.say(
         "## For which load dynamics it holds",
         f"Each row is the calibrated world with one thing changed; {20 * sets:,} runs of each strategy. *gain* is"
-        " better-time"
-        " and *speed-up over the best other* is one more than higher-speedup. The next columns say whether each claim"
-        " holds by"
-        " the rules above. The last three are ratios of mean times: opportunistic over round-robin, both without"
-        " patience"
-        " (the choice alone) and both with it, and prompt over opportunistic, both with patience.",
+        " better-time and *speed-up over the best other* is one more than higher-speedup. The next columns say whether"
+        " each claim holds by the rules above. The last three are ratios of mean times: opportunistic over round-robin,"
+        " both without patience (the choice alone) and both with it, and prompt over opportunistic, both with"
+        " patience.",
     )
     head = ["world", "gain", "speed-up", "speed-up over the best other", *CLAIMS[3:]]
     head += ["choice alone", "choice with patience", "prompt"]

@@ -25,7 +25,7 @@ def add_patience(report: Report, group: Group) -> None:
     """All strategies, each with and without patience."""
     report.say(
         "## Every strategy with and without patience",
-        f"In the paper only Opportunistic withdraws jobs that wait. Here each strategy is measured both ways, with a"
+        "In the paper only Opportunistic withdraws jobs that wait. Here each strategy is measured both ways, with a"
         f" patience of {duration(PATIENCE)}. Seconds; *ratio* is the mean time over that of opportunistic with"
         " patience.",
     )
@@ -55,17 +55,13 @@ def add_patience(report: Report, group: Group) -> None:
     alone, in_turn, always = Strategy("opportunistic"), Strategy("round-robin", PATIENCE), Strategy("round-robin")
     report.say(
         "**Patience does it, not the choice of the site.** Without patience opportunistic takes"
-        f" {told(group.over(alone, always))}"
-        " of the time of round-robin: jobs of the first level are sent before anything has ended, and those that meet"
-        " a full"
-        " site wait there whatever is learned later. With patience, round-robin takes"
-        f" {told(group.over(in_turn, always))} of its"
-        f" own time without. The choice adds to that: opportunistic takes {told(group.over(OPPORTUNISTIC, in_turn))}"
-        " of the time"
-        " of round-robin where both have patience.",
+        f" {told(group.over(alone, always))} of the time of round-robin: jobs of the first level are sent before"
+        " anything has ended, and those that meet a full site wait there whatever is learned later. With patience,"
+        f" round-robin takes {told(group.over(in_turn, always))} of its own time without. The choice adds to that:"
+        f" opportunistic takes {told(group.over(OPPORTUNISTIC, in_turn))} of the time of round-robin where both have"
+        " patience.",
         f"Our own rule, prompt, takes {told(group.over(Strategy('prompt', PATIENCE), OPPORTUNISTIC))} of"
-        " opportunistic's time with"
-        f" patience, and {told(group.over(Strategy('prompt'), alone))} of it without.",
+        f" opportunistic's time with patience, and {told(group.over(Strategy('prompt'), alone))} of it without.",
     )
 
 
@@ -100,8 +96,7 @@ def add_history(report: Report, sets: int, done: Callable[[float], None]) -> Non
         "## How long history counts",
         "The paper's ratio counts everything since the workflow began, and its authors ask what less history would do."
         " *prompt* lets what it saw count half after a half-life. Mean time over that of opportunistic, both with a"
-        " patience"
-        f" of {duration(PATIENCE)}, on the paper's pipeline and on one ten times as wide.",
+        f" patience of {duration(PATIENCE)}, on the paper's pipeline and on one ten times as wide.",
     )
     rows, data = [], {}
     groups = {}
