@@ -246,7 +246,7 @@ def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     from headway.live.store import is_server
 
     if is_server(store):
-        from headway.live.home.folder import server_folder
+        from headway.live.home.store_location import server_folder
 
         ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
         return Path(ours) if ours else server_folder(beside, store), store
