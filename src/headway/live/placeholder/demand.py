@@ -1,4 +1,4 @@
-"""The runner's door and whoever came in by it: who is there, and what they want."""
+"""The runner's door and the clients that came in by it: who is there, and what they want."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Demand:
             self.wanted.append(self.wanted.pop(0))
 
     def environment(self, workflow: WorkflowId) -> Mapping[bytes, bytes]:
-        """What whoever wants a workflow run has given for its jobs."""
+        """What the client that wants a workflow run has given for its jobs."""
         return self._environments[workflow]
 
     def watch_line(self, handle: int, client: Client) -> None:

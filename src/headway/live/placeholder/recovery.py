@@ -53,8 +53,8 @@ def recover(
 ) -> tuple[list[Ended], Sequence[LeaseId]]:
     """Takes over what the last runner left: jobs that have ended since, and leases that the store has given to others.
 
-    Jobs that still run go on, if their ends will be known. All others are ended, and only then may run again. Whoever
-    has the lock is the only runner here, so every lease that is left is a dead one's.
+    Jobs that still run go on, if their ends will be known. All others are ended, and only then may run again. The
+    holder of the lock is the only runner here, so every lease that is left is a dead one's.
 
     `goes_on`: this is a runner. Anybody else ends what runs.
     """
