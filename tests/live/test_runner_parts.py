@@ -17,7 +17,7 @@ from typing import cast
 import pytest
 
 from headway.live.client.messages import REQUESTS, RESPONSES, Progress, Response, Run
-from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
+from headway.live.doors.messages import Hello, Question, Reply, Setting, Welcome, Word
 from headway.live.doors.messages import Response as FromStore
 from headway.live.home.folder import Home
 from headway.live.placeholder.clients import PACE, Client
@@ -259,8 +259,8 @@ def test_what_was_answered_is_not_told_again(parts: Parts) -> None:
     exchange.send(news=W, says=(Word(7, "", "half way", False), told.append))
     exchange.calls_roll = True
     exchange.ask()
-    exchange.taken(Reply(Answer([]), {W: "/"}, heard=[True]), NOW)
-    assert told == [True] and exchange.directories == {W: "/"} and not exchange.unrecorded
+    exchange.taken(Reply(Answer([]), {W: Setting("/", {})}, heard=[True]), NOW)
+    assert told == [True] and exchange.settings == {W: Setting("/", {})} and not exchange.unrecorded
     exchange.ask()
     first, second = parts.port.asked
     assert first.ends and first.news and first.says and first.holds is not None
@@ -371,7 +371,7 @@ def test_demand_is_what_all_clients_want_and_they_take_turns(parts: Parts) -> No
     demand = parts.demand
     demand.reckon()
     assert (demand.wanted, demand.slots, demand.named) == ([W, OTHER], 5, {"gpu": 2})
-    assert demand.environment(OTHER) == {b"A": b"b"}
+    assert demand.environment(OTHER, {}) == {b"A": b"b"}
     demand.take_turns()
     assert demand.wanted == [OTHER, W]
     demand.cancel(W)

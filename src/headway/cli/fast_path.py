@@ -56,6 +56,7 @@ class Options:
     notify: str | None = None
     mail: str | None = None
     dry_run: bool = False
+    exports: tuple[str, ...] = ()
 
 
 # Options that are not called like their field; and variables that have a say where an option is not given.
@@ -63,6 +64,7 @@ _CALLED = {
     "format_name": "--format",
     "order_name": "--order",
     "resources": "--resource",
+    "exports": "--export",
     "place": "--in-place-of",
     "as_json": "--json",
     "since": "--from",

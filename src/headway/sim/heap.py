@@ -28,11 +28,15 @@ class Heap:
     def after(self, delay: float, what: Callable[[], None], late: bool = False) -> None:
         self.at(self.now + delay, what, late)
 
+    def step(self) -> None:
+        """Lets the next thing happen; there must be one."""
+        self.now, _, _, what = heappop(self._events)
+        what()
+
     def run(self, until: float = math.inf) -> float:
         """Lets things happen until none is left, or up to a time; the time then."""
         while self._events and self._events[0][0] <= until:
-            self.now, _, _, what = heappop(self._events)
-            what()
+            self.step()
         if self.now < until < math.inf:
             self.now = until
         return self.now

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from headway.cli.display.answer import print_json
+from headway.model.errors import UsageError
 
 _DATA = Path(__file__).parents[5] / "shared" / "data" / "wf"  # beside a checkout
 
@@ -14,21 +15,25 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio"]))
+@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic"]))
 @click.option(
-    "--quick", "how", flag_value="quick", default="quick", help="About ten minutes on two cores. This is the default."
+    "--quick",
+    "how",
+    flag_value="quick",
+    default="quick",
+    help="prio: ten minutes on two cores; opportunistic: less than one. This is the default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
-    help="With all readings of the dags: about an hour. Interrupted, it goes on where it was.",
+    help="prio: all readings of the dags, about an hour; interrupted, it goes on where it was. Else some minutes.",
 )
 @click.option(
     "--live",
     "how",
     flag_value="live",
-    help="Some minutes: real placeholders that come in batches, beside the simulator.",
+    help="prio, some minutes: real placeholders that come in batches, beside the simulator.",
 )
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
 @click.option(
@@ -41,11 +46,12 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 def command(name: str, how: str, output: str | None, data: str | None, as_json: bool) -> None:
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
-    Writes report.md, report.json and the figures as SVG into DIR. What each setting measured is kept in
+    Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
     DIR/settings.jsonl and not measured again, by --full either. With --live they are live.md and live.json, from real
     processes.
 
     \b
+      headway reproduce opportunistic
       headway reproduce prio
       headway reproduce prio --live
       headway reproduce prio --full -o full
@@ -54,8 +60,14 @@ def command(name: str, how: str, output: str | None, data: str | None, as_json: 
 
     folder = Path(output) if output else Path("reproduced") / name
     found = Path(data) if data else _DATA if _DATA.is_dir() else None
+    if how == "live" and name != "prio":
+        raise UsageError(f"{name} has no --live.", "Leave --live out.")
     with Bar(1.0, quiet=as_json) as bar:
-        if how == "live":
+        if name == "opportunistic":
+            from headway.experiments.opportunistic import all as opportunistic
+
+            report = opportunistic.reproduce(opportunistic.PLANS[how], folder, found, bar.expect, bar.add)
+        elif how == "live":
             from headway.experiments.prio import live
 
             report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)

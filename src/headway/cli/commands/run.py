@@ -82,6 +82,11 @@ def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
     type=click.Choice(SHARES),
     help="Who else may read the store and the logs. Default: private for a new store, unchanged for an existing one.",
 )
+@_option(
+    "exports",
+    metavar="NAME",
+    help="A variable of your environment that jobs on other hosts get too. Jobs on this one get all of it.",
+)
 @_option("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @_option("as_json", help="Report in JSON at the end.")
 @_option("until", metavar="JOB", help="Run only this job or group and what it needs.")

@@ -74,7 +74,7 @@ class Reception:
         client.is_new = False
         if client.recipes:
             self._runner.recipes.add(client.workflow)
-        if client.workflow not in self._exchange.directories:
+        if client.workflow not in self._exchange.settings:
             self._exchange.send(news=client.workflow)
 
     def refuse(self, unknown: Iterable[WorkflowId]) -> None:

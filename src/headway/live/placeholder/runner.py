@@ -208,9 +208,10 @@ class Runner:
             if busy and lease.cores and busy + lease.cores > self.demand.slots:
                 return
             try:
-                directory = self.exchange.directories[lease.workflow]
+                setting = self.exchange.settings[lease.workflow]
+                environment = self.demand.environment(lease.workflow, setting.exported)
                 start = now if lease.time is None else time.monotonic()  # a time limit counts from the very start
-                failed = self.jobs.start(lease, directory, self.demand.environment(lease.workflow), start)
+                failed = self.jobs.start(lease, setting.directory, environment, start)
             except LostHomeError as error:
                 self.upkeep.abandon(error, now)
                 return
