@@ -64,6 +64,13 @@ def test_the_next_runner_begins_another_file_if_much_was_said(home: Home, talk: 
     assert logs(home) == [("runner.log", 0o600), ("runner.log.1", 0o600)] and home.talk.read_text() == ""
 
 
+def test_a_runner_goes_on_in_the_new_file_if_another_process_has_rotated_it(home: Home, talk: int) -> None:
+    os.write(talk, b"x" * (LONGEST_LOG + 1))
+    os.close(home.opened_talk())
+    say("still here.", (talk,))
+    assert TIMED.fullmatch(home.talk.read_text()) and home.last_words() == "headway: still here."
+
+
 def test_what_somebody_has_put_in_its_place_is_left_alone(home: Home, talk: int, tmp_path: Path) -> None:
     os.write(talk, b"x" * LONGEST_LOG)
     other = tmp_path / "other"

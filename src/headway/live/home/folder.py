@@ -34,7 +34,7 @@ def say(sentence: str, handles: tuple[int, ...] = (1, 2)) -> None:
         from headway.live.home.runner_log import write
 
         write(sentence, handles)
-    except (ImportError, OSError):  # no file can be opened, which may be what is to be said
+    except (ImportError, OSError, HeadwayError):  # no file can be opened, which may be what is to be said
         with contextlib.suppress(OSError):
             os.write(handles[-1], f"headway: {sentence}\n".encode(errors="backslashreplace"))
 

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from io import TextIOWrapper
 
+_OLD = f"{LOG}.1"
 _TOLD = " headway: "  # between the time and the words
 _SCANT = 1 << 18  # bytes; a runner needs as much to begin
 
@@ -27,6 +28,9 @@ _SCANT = 1 << 18  # bytes; a runner needs as much to begin
 def write(sentence: str, handles: tuple[int, ...]) -> None:
     """Adds a sentence to the log behind some handles; to what else is behind them, as it is."""
     path = Path(os.readlink(f"/proc/self/fd/{handles[-1]}"))  # noqa: PTH115 - no file need be there
+    if path.name == _OLD:  # a run that found something odd here has rotated it
+        path = path.with_name(LOG)
+        _lead(handles, path)
     if path.name != LOG:
         print(f"headway: {sentence}", file=sys.stderr, flush=True)
         return
@@ -58,15 +62,20 @@ class RunnerLog(RotatingFileHandler):
         """The log gets another name. If no new one can be made, it goes on under that."""
         with contextlib.suppress(OSError, HeadwayError):
             Path(source).replace(dest)
-            handle = own_file(source, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            for number in self._handles:
-                os.dup2(handle, number)
-            os.close(handle)
+            _lead(self._handles, Path(source))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - a name of logging's
         """It is said in a plainer way, or there is no room to say it."""
         with contextlib.suppress(OSError):
             os.write(self._handles[-1], f"headway: {record.getMessage()}\n".encode(errors="backslashreplace"))
+
+
+def _lead(handles: tuple[int, ...], path: Path) -> None:
+    """Handles lead to a file from now on, which is made if it is not there."""
+    handle = own_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for number in handles:
+        os.dup2(handle, number)
+    os.close(handle)
 
 
 def last_words(home: Home) -> str:
@@ -77,7 +86,7 @@ def last_words(home: Home) -> str:
     except OSError:
         lines = []
     if lines:
-        return lines[-1][max(lines[-1].find(_TOLD), -1) + 1 :]
+        return lines[-1][lines[-1].find(_TOLD) + 1 :]
     return "there is no room left on its disk." if _is_full(home) else ""
 
 
