@@ -52,9 +52,7 @@ def layers(widths: list[int], hours: float = 1.0) -> Dag:
     return Dag([f"n{at}" for at in range(nodes)], parents, children, [HOUR * hours] * nodes)
 
 
-def view(
-    dag: Dag, wait: WaitEstimate, busy: float = 0.0, processors: int = 64, jobs: list[int] | None = None
-) -> View:
+def view(dag: Dag, wait: WaitEstimate, busy: float = 0.0, processors: int = 64, jobs: list[int] | None = None) -> View:
     return View(Outlines(dag).of(jobs or list(dag.jobs())), busy, processors, wait)
 
 
@@ -86,7 +84,12 @@ def test_levels_are_those_of_the_jobs_that_are_left() -> None:
     dag = layers([1, 3, 2, 1])
     left = Outlines(dag).of([4, 5, 6])
     assert left.levels == [[4, 5], [6]]
-    assert (left.width(2), left.run_time(1, 2), left.run_time(1, 1), left.run_time(2, 2)) == (2, HOUR, 2 * HOUR, 2 * HOUR)
+    assert (left.width(2), left.run_time(1, 2), left.run_time(1, 1), left.run_time(2, 2)) == (
+        2,
+        HOUR,
+        2 * HOUR,
+        2 * HOUR,
+    )
     assert left.run_time(2, 1, first=1) == HOUR and left.jobs(2, 1) == (6,)
 
 

@@ -182,5 +182,3 @@ class Manager:
         if wrong:
             expected = [wrong.get(job, seconds) for job, seconds in enumerate(known)]
             self.outlines = self.outlines.with_seconds(expected)
-
-

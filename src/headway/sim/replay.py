@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -14,8 +15,8 @@ from headway.formats.swf import Log
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds
 from headway.model.record import record
-from headway.sim.kernels import batch, forecast
-from headway.sim.kernels.batch import Jobs, State
+from headway.sim.kernels import batch, batch_state, forecast
+from headway.sim.kernels.batch_state import Jobs, State
 from headway.sim.queue import News
 
 Reals = NDArray[np.float64]
@@ -32,6 +33,18 @@ class Shifts:
     most: Seconds
 
 
+def prepare() -> None:
+    """Compiles the kernels, by a log of one job: once in a while that takes some seconds."""
+    one, two = array("d", [0.0]), array("q", [0])
+    log = Log("one job", 1, one, array("d", [1.0]), array("q", [1]), array("d", [1.0]), two)
+    queue = Replay(log, Policy("first come"), [0.0]).checkpoints[0.0].copied()
+    queue.showstart(1, 1.0)
+    queue.cancel(queue.submit(1, 1.0))
+    mine = queue.submit(1, 1.0)
+    queue.advance(math.inf)
+    queue.end(mine)
+
+
 class FastQueue:
     """A moment of a replay that goes on from there."""
 
@@ -42,17 +55,19 @@ class FastQueue:
 
     @property
     def now(self) -> Seconds:
-        return float(self._state.times[batch.NOW])
+        return float(self._state.times[batch_state.NOW])
 
     @property
     def come(self) -> int:
         """Jobs of the log that have come so far."""
-        return int(self._state.counts[batch.COMES])
+        return int(self._state.counts[batch_state.COMES])
 
     @property
     def shifts(self) -> Shifts:
         counts, times = self._state.counts, self._state.times
-        return Shifts(int(counts[batch.SHIFTED]), float(times[batch.SHIFT]), float(times[batch.MOST_SHIFT]))
+        return Shifts(
+            int(counts[batch_state.SHIFTED]), float(times[batch_state.SHIFT]), float(times[batch_state.MOST_SHIFT])
+        )
 
     def copied(self) -> FastQueue:
         """The same moment once more."""
@@ -64,13 +79,13 @@ class FastQueue:
         return self._told()
 
     def settle(self) -> list[News]:
-        if self._state.counts[batch.UNSETTLED]:
+        if self._state.counts[batch_state.UNSETTLED]:
             self._future = None
             batch.settle(self._jobs, self._state, self._recorded)
         return self._told()
 
     def submit(self, width: int, seconds: Seconds) -> AllocationId:
-        if self._state.counts[batch.WAITING] >= len(self._state.waits) - 1:
+        if self._state.counts[batch_state.WAITING] >= len(self._state.waits) - 1:
             raise HeadwayError(f"more than {_OWN:,} requests wait at once.", "Group the jobs of the workflow.")
         self._last += 1
         self._future = None
@@ -97,10 +112,10 @@ class FastQueue:
         return float(found) - self.now
 
     def _told(self) -> list[News]:
-        count = int(self._state.counts[batch.NEWS])
+        count = int(self._state.counts[batch_state.NEWS])
         if not count:
             return []
-        self._state.counts[batch.NEWS] = 0
+        self._state.counts[batch_state.NEWS] = 0
         return [News(AllocationId(int(one)), bool(began)) for one, began in self._state.news[:count]]
 
 
@@ -168,8 +183,8 @@ def _empty(jobs: Jobs, policy: Policy) -> State:
     """An idle machine at the log's first submission. Memory that nothing is written to costs nothing."""
     room, most, users = len(jobs.submit) + _OWN, jobs.processors + 1, int(jobs.user.max(initial=-1)) + 2
     counts, times = np.zeros(10, np.int64), np.zeros(6)
-    counts[batch.FREE], counts[batch.FRESH] = jobs.processors, -1
-    times[batch.NOW] = times[batch.COUNTED] = jobs.submit[0] if len(jobs.submit) else 0.0
+    counts[batch_state.FREE], counts[batch_state.FRESH] = jobs.processors, -1
+    times[batch_state.NOW] = times[batch_state.COUNTED] = jobs.submit[0] if len(jobs.submit) else 0.0
     depth = policy.fair_share.depth if policy.fair_share is not None else 0
     return State(
         counts,
@@ -186,7 +201,7 @@ def _empty(jobs: Jobs, policy: Policy) -> State:
 
 def _copied(state: State) -> State:
     """The same with arrays of its own; only what is in use is written."""
-    waiting, running = int(state.counts[batch.WAITING]), int(state.counts[batch.RUNNING])
+    waiting, running = int(state.counts[batch_state.WAITING]), int(state.counts[batch_state.RUNNING])
 
     return State(
         state.counts.copy(),

@@ -24,7 +24,7 @@ from headway.model.messages import Answer, Finish, JobId, LeaseId, Seconds, Work
 from headway.model.record import mutable, record
 from headway.model.states import State
 from headway.policies.how_much import Limits, Method, Outlines, WaitEstimate
-from headway.sim.heap import Heap
+from headway.sim.heap import Heap, Streams
 from headway.sim.queue import BatchQueue
 from headway.sim.world import End, Placeholder, World
 
@@ -46,6 +46,12 @@ class Case:
         self.run_time = dag.minimal_schedule.makespan  # on processors without end, and no queue
 
 
+def mistaken(dag: Dag, sigma: float, seed: int, name: str) -> list[float]:
+    """Expected run times that are wrong by a lognormal factor, as often too long as too short."""
+    draws = Streams(seed).of("expected", name, sigma)
+    return [seconds * math.exp(draws.gauss(0.0, sigma)) for seconds in dag.seconds]
+
+
 @mutable
 class Allocation:
     """One that was asked for, as it went."""
@@ -54,7 +60,7 @@ class Allocation:
     seconds: Seconds
     asked: Seconds
     jobs: int
-    estimate: Seconds | None
+    estimate: Seconds | None  # of its wait; nobody asks where jobs are asked for one by one
     began: Seconds | None = None
     ended: Seconds | None = None  # or cancelled
 
@@ -142,7 +148,9 @@ class Submission:
         while self._left:
             news = self._queue.advance(self._heap.next)
             if not news and self._heap.next == math.inf:
-                raise HeadwayError("nothing of the workflow runs, waits or can be asked for.", "Tell Headway's authors.")
+                raise HeadwayError(
+                    "nothing of the workflow runs, waits or can be asked for.", "Tell Headway's authors."
+                )
             self._over.update(self._names[one.id] for one in news if not one.began)
             self._heap.run(self._queue.now if news else self._heap.now)  # who ends at the very limit has ended
             for one in sorted(news, key=lambda one: one.id):
@@ -179,7 +187,7 @@ class Submission:
         ran = self._placeholders.pop(name).leave()
         self._cut += sum(seconds > 0 for seconds in ran.values())
         self._store.newly.clear()
-        self._follow(self._manager.ended(name, ran, self._store.eligible(self._workflow)))
+        self._follow(self._manager.ended(name, dict(ran), self._store.eligible(self._workflow)))
 
     # --- what the manager orders -----------------------------------------------------------------------------------
 
@@ -198,7 +206,7 @@ class Submission:
                     self._placeholders.pop(name).leave()
 
     def _submit(self, order: Submit) -> None:
-        estimate = self._wait(order.width, order.seconds)
+        estimate = None if self._manager.individually else self._wait(order.width, order.seconds)
         self.allocations[order.name] = Allocation(
             order.width, order.seconds, self._queue.now, len(order.jobs), estimate
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from headway.cli.commands.simulate_grid import grid
+from headway.cli.commands.simulate_queue import queue
 
 
 @click.group("simulate", short_help="What would happen, before anything does.")
@@ -13,7 +14,9 @@ def command() -> None:
 
     \b
       headway simulate grid W --order critical-path,fifo
+      headway simulate queue W --log CTC-SP2.swf.xz --method hybrid,giant,individual
     """
 
 
 command.add_command(grid)
+command.add_command(queue)

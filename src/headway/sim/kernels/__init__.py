@@ -25,9 +25,9 @@ with suppress(OSError):
     forget_stale(_HERE)
 
 
-def kept() -> bool:
+def kept(kernel: str = "grid.sample") -> bool:
     """Whether there is machine code from an earlier process: without it, the first call takes some seconds."""
-    return any(_HERE.glob("__pycache__/grid.sample*.nbi"))
+    return any(_HERE.glob(f"__pycache__/{kernel}*.nbi"))
 
 
 def compiled(function: Function) -> Function:

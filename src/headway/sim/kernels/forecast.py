@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from headway.sim.kernels import compiled
-from headway.sim.kernels.batch import FREE, NOW, RUNNING, WAITING, Integers, Jobs, Reals, State
+from headway.sim.kernels.batch_state import FREE, NOW, RUNNING, WAITING, Integers, Jobs, Reals, State
 
 
 class Future(NamedTuple):
