@@ -143,3 +143,20 @@ def test_a_budget_is_what_is_left_of_it() -> None:
     one.begin()
     one.began(ONE, 0.0)
     assert seen == [10.0, 8.0]
+
+
+def test_a_limit_on_requests_puts_the_next_one_off_until_one_is_over() -> None:
+    one = manager()
+    one.limits = Limits(requests=1)
+    one.begin()
+    assert one.began(ONE, 0.0) == []
+    one.finished(0)
+    assert one.finished(1) == [Release(ONE), Submit(TWO, 2, HOUR, (2, 3))]
+
+
+def test_a_limit_on_requests_holds_for_single_jobs_too() -> None:
+    one = manager(method("individual"))
+    one.limits = Limits(requests=1)
+    assert one.begin() == [Submit(ONE, 1, HOUR, (0,))]
+    one.began(ONE, 0.0)
+    assert one.finished(0) == [Release(ONE), Submit(TWO, 1, HOUR, (1,))]

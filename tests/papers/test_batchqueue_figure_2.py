@@ -80,4 +80,4 @@ def test_hybrid_hides_them_by_itself(later: float) -> None:
     """Levels of three hours each, of which no later request waits for longer than the one before runs."""
     queue = Waits([0.0, later])
     found = Submission(queue, Case(chain(3, 3, 3)), method("hybrid"), 8, queue.showstart).outcome()
-    assert found.wait == 0 and found.shares_cut == 0
+    assert found.wait == 0 and found.cut == 0

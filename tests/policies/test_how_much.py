@@ -17,7 +17,7 @@ from headway.model.dag import Dag
 from headway.model.errors import HeadwayError, UsageError
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources
-from headway.policies.how_much import Advice, Ask, Limits, Outlines, View, WaitEstimate, method, names
+from headway.policies.how_much import Advice, Ask, Limits, Outlines, View, WaitEstimate, method, names, problem
 from headway.policies.how_much.hybrid import INSIGNIFICANT, padded, plain
 from headway.policies.how_much.outline import whole_minutes
 from headway.sim.heap import Heap
@@ -233,6 +233,62 @@ def test_with_no_wait_at_all_padding_takes_few_turns(busy: float) -> None:
     found = padded(shown, plain(shown, 1))
     assert found.asked == whole_minutes(busy + HOUR)
     assert len(turns) <= 2 + math.log2(max(1.0, busy / INSIGNIFICANT))
+
+
+# --- hybrid+ ---------------------------------------------------------------------------------------------------------
+
+
+def test_hybrid_plus_asks_for_fewer_processors_where_that_takes_no_longer() -> None:
+    """A level of eight short jobs beside a long one: four processors are done with them as soon."""
+    dag = Dag([f"n{at}" for at in range(9)], [], [], [4 * HOUR] + [HOUR] * 8)
+    assert method("hybrid")(view(dag, never)).asks[0].width == 9
+    found = method("hybrid+")(view(dag, never)).asks[0]
+    assert found.width <= 4 and found.seconds == 4 * HOUR
+
+
+def test_hybrid_plus_asks_at_once_for_what_waits_longer_than_the_first_group_takes() -> None:
+    """One processor is there in ten hours, eight are in fifty: both levels are asked for at once."""
+    dag = layers([1, 8])
+
+    def wait(width: int, seconds: float) -> float:
+        return 10 * HOUR if width == 1 else 50 * HOUR
+
+    timed = dag.with_seconds([12 * HOUR] + [30 * HOUR] * 8)
+    shown = View(Outlines(timed).of(range(9)), 0.0, 8, wait)
+    assert [ask.jobs for ask in method("hybrid")(shown).asks] == [(0,)]
+    assert [ask.jobs for ask in method("hybrid+")(shown).asks] == [(0,), tuple(range(1, 9))]
+
+
+def test_hybrid_plus_goes_over_to_single_jobs_where_hybrid_does() -> None:
+    assert method("hybrid+")(view(layers([2, 2]), after(9 * HOUR))).individually
+
+
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [
+        (Limits(requests=1), lambda asks: len(asks) == 1),
+        (Limits(processors=2), lambda asks: sum(ask.width for ask in asks) <= 2),
+        (Limits(core_hours=8.0), lambda asks: sum(ask.width * ask.seconds for ask in asks) <= 8 * HOUR),
+    ],
+)
+def test_hybrid_plus_keeps_limits(limits: Limits, kept: Callable[[tuple[Ask, ...]], bool]) -> None:
+    shown = View(Outlines(layers([4, 4, 4])).of(range(12)), 0.0, 8, after(HOUR), limits)
+    found = method("hybrid+")(shown)
+    assert found.asks and kept(found.asks)
+
+
+def test_hybrid_plus_asks_job_by_job_where_no_group_is_within_the_budget() -> None:
+    shown = View(Outlines(layers([4, 4])).of(range(8)), 0.0, 8, never, Limits(core_hours=0.5))
+    assert method("hybrid+")(shown) == Advice(individually=True)
+
+
+@settings(max_examples=150)
+@given(small_dags().filter(lambda dag: dag.job_count), st.sampled_from([0.0, HOUR, 30 * HOUR]), st.data())
+def test_what_hybrid_plus_asks_for_can_be_followed(dag: Dag, busy: float, data: st.DataObject) -> None:
+    timed = dag.with_seconds([600.0 * (1 + at % 5) for at in range(len(dag))])
+    waits = data.draw(st.lists(st.sampled_from([0.0, HOUR, 5 * HOUR, 99 * HOUR]), min_size=8, max_size=8))
+    shown = View(Outlines(timed).of(list(timed.jobs())), busy, 8, lambda width, length: waits[width - 1])
+    assert not problem(method("hybrid+")(shown), shown)
 
 
 # --- methods of others -----------------------------------------------------------------------------------------------

@@ -58,7 +58,13 @@ def minute_logs(draw: st.DrawFn) -> Log:
 
 
 @settings(max_examples=150)
-@given(minute_logs(), policies(), cases(), st.integers(0, 40), st.sampled_from(["individual", "giant", "hybrid"]))
+@given(
+    minute_logs(),
+    policies(),
+    cases(),
+    st.integers(0, 40),
+    st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]),
+)
 def test_a_checkpoint_and_the_plain_queue_lead_to_the_same(
     log: Log, rules: Policy, case: Case, after: int, how: str
 ) -> None:
@@ -68,13 +74,12 @@ def test_a_checkpoint_and_the_plain_queue_lead_to_the_same(
 
 
 @settings(max_examples=150)
-@given(minute_logs(), policies(), cases(), st.sampled_from(["individual", "giant", "hybrid"]))
+@given(minute_logs(), policies(), cases(), st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]))
 def test_every_job_runs_to_its_end_and_nothing_is_held_longer_than_asked_for(
     log: Log, rules: Policy, case: Case, how: str
 ) -> None:
     found = outcome(log, case, how, log.submit[0] + 60.0, rules)
-    assert found.wait >= -1e-6 or log.processors < 10**6  # never faster than without a queue
-    assert found.makespan >= case.run_time - 1e-6
+    assert found.makespan >= case.run_time - 1e-6  # never faster than without a queue
     assert found.core_hours >= found.work_hours - 1e-9
     for one in found.allocations:
         assert one.ended is not None and one.asked <= (one.began if one.began is not None else one.ended) <= one.ended
@@ -83,7 +88,7 @@ def test_every_job_runs_to_its_end_and_nothing_is_held_longer_than_asked_for(
             assert one.ended - one.began <= one.seconds + 1e-6
 
 
-@pytest.mark.parametrize("how", ["individual", "giant", "hybrid"])
+@pytest.mark.parametrize("how", ["individual", "giant", "hybrid", "hybrid+"])
 def test_on_an_idle_machine_nothing_waits(how: str) -> None:
     found = outcome(IDLE, Case(layers([1, 4, 1])), how)
     assert (found.wait, found.relative_wait, found.makespan, found.allocation_wait) == (0, 0, 3 * HOUR, 0)
@@ -111,7 +116,7 @@ def test_jobs_that_take_longer_than_expected_are_cut_off_and_tried_for_longer() 
     dag = chain(3)
     found = outcome(IDLE, Case(dag, expected=[HOUR]), "giant")
     assert [one.seconds / HOUR for one in found.allocations] == [1, 2, 4]
-    assert found.shares_cut == 2 and found.makespan == (1 + 2 + 3) * HOUR
+    assert found.cut == 2 and found.makespan == (1 + 2 + 3) * HOUR
 
 
 def test_an_allocation_that_begins_too_early_waits_for_its_predecessors() -> None:

@@ -68,9 +68,10 @@ class Manager:
     limits: Limits = field(default_factory=Limits)
     out: dict[Name, Asked] = field(default_factory=dict)
     individually: bool = False
-    spent: float = 0.0  # core hours of what has ended or was asked for
+    spent: float = 0.0  # core hours that were asked for
     _left: set[int] = field(default_factory=set)  # jobs that no allocation was asked for
     _mapped: dict[int, Name] = field(default_factory=dict)
+    _ready: set[int] = field(default_factory=set)  # jobs that may start, where they are asked for one by one
     _last: int = -1
 
     def begin(self) -> list[Order]:
@@ -115,22 +116,37 @@ class Manager:
         one.unfinished.discard(job)
         if one.unfinished:
             return []
-        return [self._release(name) if one.began is not None else self._cancelled(name)]
+        order: Order = self._release(name) if one.began is not None else self._cancelled(name)
+        return [order, *self._put_off()]
 
     def eligible(self, jobs: Collection[int]) -> list[Order]:
         """Jobs may start now: each that is left is asked for, where they are asked for one by one."""
         if not self.individually:
             return []
         seconds, cores = self.outlines.dag.seconds, self.outlines.cores
+        self._ready.update(jobs)
+        ready = sorted(self._left.intersection(self._ready))
         return [
             self._submit(Ask(min(cores[job], self.processors), whole_minutes(seconds[job]), (job,)))
-            for job in sorted(self._left.intersection(jobs))
+            for job in ready[: self._room]
         ]
+
+    def _put_off(self) -> list[Order]:
+        """What a limit on requests, or a method that asked for too little, has left until now."""
+        if self.individually:
+            return self.eligible(())
+        return [] if self.out else self._decide(0.0)
+
+    @property
+    def _room(self) -> int:
+        """How many requests more there may be."""
+        most = self.limits.requests
+        return len(self._left) if most is None else max(0, most - len(self.out))
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
     def _decide(self, busy: Seconds, eligible: Collection[int] | None = None) -> list[Order]:
-        if not self._left or self.individually:
+        if not self._left or self.individually or not self._room:
             return []
         left = self.outlines.of(sorted(self._left))
         out = tuple((one.width, one.seconds) for one in self.out.values())

@@ -75,7 +75,8 @@ class Outcome:
     core_hours: float
     work_hours: float  # of which jobs ran for
     allocations: tuple[Allocation, ...]
-    shares_cut: int  # jobs that were cut off by the end of their allocation
+    individually: bool  # whether it ended with an allocation for each job
+    cut: int  # jobs that were cut off by the end of their allocation
 
     @property
     def allocation_wait(self) -> Seconds:
@@ -170,7 +171,7 @@ class Submission:
         work = sum(cores * seconds for cores, seconds in zip(self._case.cores, self._case.dag.seconds, strict=True))
         return Outcome(
             wait, wait / run if run else 0.0, makespan, used / 3600, work / 3600,
-            tuple(self.allocations.values()), self._cut,
+            tuple(self.allocations.values()), self._manager.individually, self._cut,
         )  # fmt: skip
 
     # --- what the queue says ---------------------------------------------------------------------------------------
@@ -187,7 +188,7 @@ class Submission:
         ran = self._placeholders.pop(name).leave()
         self._cut += sum(seconds > 0 for seconds in ran.values())
         self._store.newly.clear()
-        self._follow(self._manager.ended(name, dict(ran), self._store.eligible(self._workflow)))
+        self._follow(self._manager.ended(name, ran, self._store.eligible(self._workflow)))
 
     # --- what the manager orders -----------------------------------------------------------------------------------
 

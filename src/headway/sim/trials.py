@@ -47,6 +47,7 @@ class Trial:
     allocations: int
     cancelled: int
     cut: int
+    individually: bool  # whether it ended with an allocation for each job
     estimates: int  # allocations whose wait was estimated
     error: Seconds  # estimated less real waits, of all of them together
     absolute_error: Seconds
@@ -110,7 +111,8 @@ def _trial(found: Outcome, unknown: int, shifted: int, shift: Seconds, log_jobs:
         found.allocation_wait,
         len(found.allocations),
         found.cancelled,
-        found.shares_cut,
+        found.cut,
+        found.individually,
         len(errors),
         sum(error for error, _ in errors),
         sum(abs(error) for error, _ in errors),

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from headway.engine.ready import Room
-from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 from headway.sim.heap import Heap
 
@@ -108,10 +108,10 @@ class Placeholder:
                 if other is not self and other._free:
                     other._ask_once()
 
-    def leave(self) -> dict[JobId, Seconds]:
+    def leave(self) -> dict[int, Seconds]:
         """Goes now, and gives back what runs: how long each of these jobs has run."""
         now = self._world.heap.now
-        ran = {one.lease.job: now - one.began for one in self._running.values()}
+        ran: dict[int, Seconds] = {one.lease.job: now - one.began for one in self._running.values()}
         for lease in list(self._running):
             self._end(lease, None)
         self._is_gone = True

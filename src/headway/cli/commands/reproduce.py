@@ -7,22 +7,29 @@ from pathlib import Path
 import click
 
 from headway.cli.display.answer import print_json
+from headway.model.errors import UsageError
+from headway.model.record import replace
 
-_DATA = Path(__file__).parents[5] / "shared" / "data" / "wf"  # beside a checkout
+_DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
+_KINDS = {"prio": "wf", "batchqueue": "swf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio"]))
+@click.argument("name", metavar="NAME", type=click.Choice(["prio", "batchqueue"]))
 @click.option(
-    "--quick", "how", flag_value="quick", default="quick", help="About ten minutes on two cores. This is the default."
+    "--quick",
+    "how",
+    flag_value="quick",
+    default="quick",
+    help="Ten minutes on two cores, batchqueue three. This is the default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
-    help="With all readings of the dags: about an hour. Interrupted, it goes on where it was.",
+    help="With all readings of the dags: about an hour; batchqueue up to twelve. Interrupted, it goes on where it was.",
 )
 @click.option(
     "--live",
@@ -35,10 +42,11 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--data",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="A folder with wfinstances/ and dax/: real dags.",
+    help="For prio a folder with wfinstances/ and dax/: real dags; for batchqueue one with logs (.swf.xz).",
 )
+@click.option("--starts", type=click.IntRange(2, 1000), help="batchqueue: moments of submission, instead of 3 or 100.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
-def command(name: str, how: str, output: str | None, data: str | None, as_json: bool) -> None:
+def command(name: str, how: str, output: str | None, data: str | None, starts: int | None, as_json: bool) -> None:
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting measured is kept in
@@ -49,16 +57,28 @@ def command(name: str, how: str, output: str | None, data: str | None, as_json: 
       headway reproduce prio
       headway reproduce prio --live
       headway reproduce prio --full -o full
+      headway reproduce batchqueue --full --starts 20
     """
     from headway.cli.display.bar import Bar
 
     folder = Path(output) if output else Path("reproduced") / name
-    found = Path(data) if data else _DATA if _DATA.is_dir() else None
+    beside = _DATA / _KINDS[name]
+    found = Path(data) if data else beside if beside.is_dir() else None
+    if name != "prio" and how == "live":
+        raise UsageError(f"there is nothing live in {name}.", "Give --quick or --full.")
+    if name != "batchqueue" and starts is not None:
+        raise UsageError("--starts is for batchqueue.", "Leave it out.")
     with Bar(1.0, quiet=as_json) as bar:
         if how == "live":
             from headway.experiments.prio import live
 
             report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)
+        elif name == "batchqueue":
+            from headway.experiments.batchqueue.all import reproduce as queues
+            from headway.experiments.batchqueue.plans import PLANS as SIZES
+
+            plan = SIZES[how] if starts is None else replace(SIZES[how], starts=starts)
+            report = queues(plan, folder, found, bar.expect, bar.add)
         else:
             from headway.experiments.prio.all import PLANS, reproduce
 

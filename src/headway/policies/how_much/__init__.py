@@ -17,7 +17,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["Advice", "Ask", "Limits", "Method", "Outline", "Outlines", "View", "WaitEstimate", "method", "names"]
+__all__ = [
+    "Advice",
+    "Ask",
+    "Limits",
+    "Method",
+    "Outline",
+    "Outlines",
+    "View",
+    "WaitEstimate",
+    "method",
+    "names",
+    "problem",
+]
 
 Method = Callable[[View], Advice]
 
@@ -25,6 +37,7 @@ METHODS = {
     "individual": "headway.policies.how_much.individual",
     "giant": "headway.policies.how_much.giant",
     "hybrid": "headway.policies.how_much.hybrid",
+    "hybrid+": "headway.policies.how_much.hybrid_plus",
 }
 GROUP = "headway.how_much"
 
@@ -68,15 +81,15 @@ def _loaded(point: EntryPoint) -> Method:
             found = theirs(view)
         except Exception as error:  # whatever a package does
             raise HeadwayError(f"the method {shown(point.name)} failed: {_told(error)}.", "Tell its author.") from error
-        problem = _wrong(found, view)
-        if problem:
-            raise HeadwayError(f"the method {shown(point.name)} {problem}.", "Tell its author.")
+        wrong = problem(found, view)
+        if wrong:
+            raise HeadwayError(f"the method {shown(point.name)} {wrong}.", "Tell its author.")
         return found  # type: ignore[no-any-return]
 
     return advice
 
 
-def _wrong(found: object, view: View) -> str:
+def problem(found: object, view: View) -> str:
     """Why advice cannot be followed; empty if it can."""
     if not isinstance(found, Advice):
         return "did not answer with advice"

@@ -45,6 +45,10 @@ class Outline:
         """Processors of the widest of some levels."""
         return max((sum(self.cores[job] for job in level) for level in self.levels[first:below]), default=0)
 
+    def narrowest(self, below: int, first: int = 0) -> int:
+        """Processors of the job that needs most."""
+        return max((self.cores[job] for level in self.levels[first:below] for job in level), default=1)
+
     def run_time(self, below: int, width: int, first: int = 0) -> Seconds:
         """How long some levels take on so many processors, once all before them is done."""
         key = (first, below, width)
