@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 from headway.cli.commands.run import command
 from headway.cli.commands.running import Options
+from headway.cli.commands.status import command as status
 from headway.cli.fast_path import plain
+from headway.cli.fast_status import plain as plain_status
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -123,3 +125,32 @@ def test_more_slots_than_anybody_has_are_refused_by_a_sentence(tmp_path: Path, d
     words = [sys.executable, "-m", "headway", "run", "w.sh", "--slots", "9" * digits]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "Invalid value for '--slots'" in done.stderr
+
+
+DEFAULTS = {"group": None, "place": None, "wanted": None, "as_json": False, "show_all": False, "watch": None}
+
+
+@given(
+    st.lists(
+        st.sampled_from(["--json", "--all", "--store", "--workflow", "--store=x", "--workflow=", "--watch", "--help"])
+        | st.sampled_from(["one", "a/b", "", "-", "--", "-x", "--js", "--all=1", "3", "x=y", "--store x"]),
+        max_size=5,
+    )
+)
+def test_plain_words_of_status_mean_what_click_makes_of_them(words: list[str]) -> None:
+    found = plain_status(words)
+    if found is not None:
+        with status.make_context("status", list(words)) as context:
+            assert {**DEFAULTS, **found} == context.params
+
+
+def test_status_is_shown_without_click(tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    subprocess.run([sys.executable, "-m", "headway", "run", "w.sh"], cwd=tmp_path, check=True, capture_output=True)
+    code = (
+        "import os, sys\nleave = os._exit\n"
+        "def told(code):\n    print('click' in sys.modules, 'typing' in sys.modules); sys.stdout.flush(); leave(code)\n"
+        "os._exit = told\nfrom headway.cli import main\nmain(['status'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "its job is done" in done.stdout and done.stdout.splitlines()[-1] == "False False"

@@ -144,6 +144,8 @@ class Stores(RuleBasedStateMachine):
         self.beats = [0.0, 0.0]
         self.since = [0.0, 0.0]  # in touch without a gap
         self.lost: set[int] = set()
+        self.after: list[int | None] = [None] * 3  # how far somebody has followed the changes of each store
+        self.seen: list[dict[int, str]] = [{}, {}, {}]  # and what they have told
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -279,6 +281,16 @@ class Stores(RuleBasedStateMachine):
         for at in (1, 2):
             self.stores[at].close()
             self.stores[at] = opened(self.places[at])
+
+    @rule()
+    def follow(self) -> None:
+        """Whoever knows no more than what changes tell knows how every job is."""
+        for at, (store, workflow) in enumerate(zip(self.stores, self.workflow, strict=True)):
+            found = store.watching.changes(self.after[at], workflow)
+            self.after[at] = found.after
+            self.seen[at] |= {int(one.job): one.state.name for one in found.jobs}
+            states = self.model.states()
+            assert [(job, self.seen[at][job]) for job, _ in states] == states
 
     @invariant()
     def all_agree(self) -> None:

@@ -12,7 +12,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from headway.live.client.watch import Line, Progress, Stops
+from headway.live.client.line import Line
+from headway.live.client.messages import Progress, Run
+from headway.live.client.watch import Stops, reports
 from headway.live.home.folder import Home
 from headway.live.store import Store, opened
 from headway.model.messages import WorkflowId
@@ -102,8 +104,8 @@ class FarRunner:
         while line is None:
             line = Line.to(self.home, patience=20.0)
         environment = {"PATH": os.environ["PATH"]}
-        line.say({"workflow": workflow, "slots": slots, "environment": environment})
-        yield from line.reports(Stops())
+        line.say(Run(workflow, slots, environment))
+        yield from reports(line, Stops())
         line.close()
 
     def stop(self) -> None:

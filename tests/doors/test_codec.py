@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.engine.ready import Room
-from headway.live.doors.codec import NoMessageError, decode, encode
+from headway.live.codec import NoMessageError
+from headway.live.doors.codec import decode, encode
 from headway.live.doors.messages import (
     Hello,
     Leave,

@@ -54,7 +54,9 @@ def test_jobs_go_on_while_the_connection_is_cut_again_and_again(far: FarRunner) 
             far.cut()
     assert cuts >= 5
     assert all_once(far, JOBS)
-    assert all(code == 0 for _, _, _, _, _, code, *_ in far.store.progress.attempts(workflow))
+    codes = [code for _, _, _, _, _, code, *_ in far.store.progress.attempts(workflow)]
+    assert codes.count(0) == JOBS
+    assert set(codes) <= {0, None}  # an answer that was cut off gave leases that nobody heard of: they go back
 
 
 def test_the_next_runner_goes_on_with_what_the_last_one_left(far: FarRunner) -> None:

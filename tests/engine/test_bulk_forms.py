@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.engine.arrangement import ASSUMED, DISABLED, LEFT_OUT, Place, Waits, arranged
+from headway.engine.arrangement import Place, Waits, arranged
 from headway.engine.board import Board
 from headway.engine.intake import Intake
 from headway.engine.memory import Memory
@@ -17,7 +17,7 @@ from headway.model.flatten import Flat
 from headway.model.job import Job
 from headway.model.messages import Finish, JobId, WorkflowId
 from headway.model.part import part
-from headway.model.states import State
+from headway.model.states import Needs, Off, State
 from headway.policies.what_next.eligible import eligible, schedule
 from tests.sim.dags import small_dags
 
@@ -112,8 +112,13 @@ def test_an_arrangement_leaves_every_job_as_the_rule_of_progress_does(
     known = {job: Known(row.state, row.tries > 0, row.off) for job, row in rows.items() if flat.jobs[job] is not None}
     chosen = part(flat, until, since)
     planned = plan(flat, known, chosen, retry=retry)
-    places = {job: Place(row.state, row.waiting_for, DISABLED * row.off) for job, row in rows.items()}
-    spent = {(int(key[1]), int(child)) for key, arcs in memory.arcs.items() for child, weak in arcs if weak == 2}
+    places = {job: Place(row.state, row.waiting_for, Off.BY_USER * row.off) for job, row in rows.items()}
+    spent = {
+        (int(key[1]), int(child))
+        for key, arcs in memory.arcs.items()
+        for child, needs in arcs
+        if needs is Needs.END_MET
+    }
     found = arranged(flat, places, Waits(spent), planned)
     expected = by_the_rule(flat, memory, found, planned.anew)
     for job, old in places.items():
@@ -122,13 +127,13 @@ def test_an_arrangement_leaves_every_job_as_the_rule_of_progress_does(
         if flat.jobs[job] is None:
             assert new.state is expected[job].state
             continue
-        assert bool(new.off & LEFT_OUT) == (job in planned.left_out and old.state is not State.RUNNING)
-        assert bool(new.off & ASSUMED) == (job in planned.assumed and old.state is not State.RUNNING)
+        assert bool(new.off & Off.LEFT_OUT) == (job in planned.left_out and old.state is not State.RUNNING)
+        assert bool(new.off & Off.ASSUMED) == (job in planned.assumed and old.state is not State.RUNNING)
         if job in planned.anew or old.state not in (State.RUNNING, State.DONE, State.FAILED):
             may_run = Row(
                 *(ONE, JobId(job), State.WAITING, new.waiting_for, 0, 0, 0),
-                off=bool(new.off & DISABLED),
-                apart=new.off & (LEFT_OUT | ASSUMED),
+                off=bool(new.off & Off.BY_USER),
+                apart=new.off & (Off.LEFT_OUT | Off.ASSUMED),
             )
             if not new.waiting_for:
                 may_run.ready()

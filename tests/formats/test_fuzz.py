@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headway.cli.display.report import report, text
+from headway.cli.display.report import text
 from headway.formats.registry import FORMATS
 from headway.formats.submit import resolved
+from headway.live.answers.show import report
 from headway.model.errors import HeadwayError, InputError, ModelError
 from tests.texts import Texts
 

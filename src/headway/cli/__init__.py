@@ -20,6 +20,8 @@ def main(words: list[str] | None = None) -> NoReturn:
         given = sys.argv[1:] if words is None else words
         if given[:1] == ["run"]:
             _run(given[1:])
+        elif given[:1] == ["status"]:
+            _status(given[1:])
         from headway.cli import app
     except KeyboardInterrupt:  # Ctrl-C so early is no reason for a traceback either
         raise SystemExit(130) from None
@@ -28,6 +30,9 @@ def main(words: list[str] | None = None) -> NoReturn:
 
 def _run(words: list[str]) -> None:
     """Runs a workflow at once, if the words are plain; everything else, and what is wrong with them, is click's."""
+    import gc
+
+    gc.disable()  # all that is imported and read now stays: to look for cycles in it takes a short run's tenth part
     from headway.cli.fast_path import plain
 
     options = plain(words)
@@ -36,6 +41,22 @@ def _run(words: list[str]) -> None:
         from headway.cli.exits import end_with
 
         end_with(lambda: run(options))
+
+
+def _status(words: list[str]) -> None:
+    """The same for `headway status`."""
+    from headway.cli.fast_status import plain
+
+    options = plain(words)
+    if options is not None:
+        from headway.cli.exits import end_with
+
+        def show() -> None:
+            from headway.cli.display.status import show
+
+            show(**options)
+
+        end_with(show)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from headway.cli.display.terminal import harmless
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store import Store

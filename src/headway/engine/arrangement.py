@@ -7,11 +7,7 @@ from collections.abc import Mapping, Set
 from headway.engine.plan import Plan
 from headway.model.flatten import Flat
 from headway.model.record import field, record, replace
-from headway.model.states import TRANSITIONS, State
-
-DISABLED = 1  # by its user, until its user enables it
-LEFT_OUT = 2  # of this run; the next one looks again
-ASSUMED = 4  # left out, and nobody waits for it
+from headway.model.states import TRANSITIONS, Off, State
 
 
 @record
@@ -20,13 +16,13 @@ class Place:
 
     state: State
     waiting_for: int
-    off: int = 0  # the bits above
+    off: int = 0  # bits of Off
     attempts: int = 0
 
     @property
     def settled(self) -> bool:
         """Whether nobody waits for it."""
-        return self.state is State.DONE or bool(self.off & ASSUMED)
+        return self.state is State.DONE or bool(self.off & Off.ASSUMED)
 
 
 @record
@@ -62,9 +58,9 @@ def arrives(old: Place, new: Place) -> bool:
 def _moved(flat: Flat, node: int, old: Place, waiting: int, plan: Plan | None) -> Place:
     if flat.jobs[node] is None:
         return replace(old, state=_checked(old.state, State.WAITING if waiting else State.DONE), waiting_for=waiting)
-    off, state = old.off & DISABLED, old.state
+    off, state = old.off & Off.BY_USER, old.state
     if plan is not None and state is not State.RUNNING:
-        off |= LEFT_OUT * (node in plan.left_out) | ASSUMED * (node in plan.assumed)
+        off |= Off.LEFT_OUT * (node in plan.left_out) | Off.ASSUMED * (node in plan.assumed)
         if node in plan.done:
             state = State.DONE
         elif node in plan.anew:

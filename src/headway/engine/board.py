@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from headway.engine.progress import Key, Node, Row
 from headway.model.messages import JobId, LeaseId, WorkflowId
+from headway.model.states import Needs
 
-Arc = tuple[JobId, int]  # a child, and how weak it hangs on: 0 strong, 1 weak; 2 weak, 3 strong and counted already
+Arc = tuple[JobId, int]  # a child, and what it needs of this parent: Needs
 
 
 class Board:
@@ -40,7 +41,7 @@ class Board:
 
     def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
         arcs, workflow = self.arcs.get(row.key, ()), row.workflow
-        return [(self.rows[workflow, child], weak == 1) for child, weak in arcs if weak < 2]
+        return [(self.rows[workflow, child], needs == Needs.END) for child, needs in arcs if needs < Needs.END_MET]
 
     def next_arrival(self, workflow: WorkflowId) -> int:
         self.arrivals += 1

@@ -18,7 +18,7 @@ from headway.engine.ready import Candidate, Lane, Room
 from headway.engine.step import step
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import record
-from headway.model.states import Halt, Kind, State
+from headway.model.states import MET, Halt, Kind, Needs, State
 
 _BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 STATES = tuple(State)
@@ -116,9 +116,11 @@ class Memory(Board):
     def save(self, changes: Changes) -> None:
         """Takes in what a rule has changed; rows and nodes are what they are by now."""
         for key in changes.spent:
-            self.arcs[key] = [(child, 2 if weak == 1 else weak) for child, weak in self.arcs.get(key, ())]
+            self.arcs[key] = [
+                (child, Needs.END_MET if needs == Needs.END else needs) for child, needs in self.arcs.get(key, ())
+            ]
         for key in changes.counted:
-            self.arcs[key] = [(child, 3 - weak if weak < 2 else weak) for child, weak in self.arcs.get(key, ())]
+            self.arcs[key] = [(child, MET.get(needs, needs)) for child, needs in self.arcs.get(key, ())]
         for key, factor in changes.grown:
             old = self._wants[key]
             self._wants[key] = Wants(old.name, old.rank, old.cores, old.lane, int(old.memory * factor))

@@ -33,7 +33,7 @@ class Row:
     lease: LeaseId | None = None
     arrival: int = 0  # when it became eligible, in order
     off: bool = False  # its user has disabled it
-    apart: int = 0  # of this run: 2 left out, 4 and nobody waits for it (engine.arrangement)
+    apart: int = 0  # of this run: Off.LEFT_OUT, Off.ASSUMED
     last_lease: LeaseId | None = None  # of an eligible job that was leased before: if that was lost, its end may come
 
     def to(self, state: State) -> None:

@@ -9,9 +9,7 @@ from headway.engine.nodes import close, pause
 from headway.engine.progress import Changes, Key, Row, release, settle
 from headway.model.messages import JobId
 from headway.model.record import field, mutable
-from headway.model.states import Kind, State
-
-ASSUMED = 4  # engine.arrangement: nobody waits for it
+from headway.model.states import UNMET, Kind, Needs, Off, State
 
 
 @mutable
@@ -134,7 +132,7 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
             changes.nodes[row.key] = board.nodes[row.key]
             changes.nodes[row.key].not_before = None
     for row in new:
-        if not row.apart & ASSUMED:
+        if not row.apart & Off.ASSUMED:
             settle(board, row, changes)
     asserted = {row.job for row in new}
     changes.certain = [pair for pair in board.premature_starts if pair[0] in asserted]
@@ -144,8 +142,8 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
 def redo(board: Board, rows: Collection[Row], final: Row | None = None, only: bool = False) -> Steered:
     """They run again, with all their tries, and so is everything that depends on them.
 
-    `final` is the last job of their workflow: it runs once more. With `only` the rest stays as it is; but what has not
-    begun yet waits for them.
+    `final` is the last job of their workflow: it runs once more. With `only` the rest stays as it is, and a node that
+    has begun goes on with its processes; but what has not begun yet waits for them.
     """
     again = {row.key: row for row in following(board, rows, only)}
     in_order = [again[key] for key in sorted(again)]
@@ -199,17 +197,17 @@ def _count_up(board: Board, again: Mapping[Key, Row], changes: Steered) -> None:
     """Whoever had been told of their ends waits for them once more."""
     for key, row in again.items():
         arcs = board.arcs.get(key, ())
-        was_done = row.state is State.DONE and not row.apart & ASSUMED
-        for child, weak in arcs:
-            if was_done or weak > 1:
+        was_done = row.state is State.DONE and not row.apart & Off.ASSUMED
+        for child, needs in arcs:
+            if was_done or needs >= Needs.END_MET:
                 waits = board.row(row.workflow, child)
                 waits.waiting_for += 1
                 changes.rows[waits.key] = waits
                 if waits.key not in again and waits.state in (State.ELIGIBLE, State.LATER, State.DISABLED):
                     waits.to(State.WAITING)
-        if any(weak > 1 for _, weak in arcs):
+        if any(needs >= Needs.END_MET for _, needs in arcs):
             changes.unspent.append(row.job)
-            board.arcs[key] = [(child, {2: 1, 3: 0}.get(weak, weak)) for child, weak in arcs]
+            board.arcs[key] = [(child, UNMET.get(needs, needs)) for child, needs in arcs]
 
 
 def _begin_anew(board: Board, row: Row, changes: Steered) -> None:
@@ -258,7 +256,7 @@ def waiting_counts(board: Board) -> dict[Key, int]:
     counts = dict.fromkeys(board.rows, 0)
     for key, arcs in board.arcs.items():
         parent = board.rows[key]
-        for child, weak in arcs:
-            if weak < 2 and parent.state is not State.DONE and not parent.apart & ASSUMED:
+        for child, needs in arcs:
+            if needs < Needs.END_MET and parent.state is not State.DONE and not parent.apart & Off.ASSUMED:
                 counts[parent.workflow, child] += 1
     return counts

@@ -83,13 +83,14 @@ class Report:
 
     def write(self, folder: Path, name: str = "report") -> None:
         """report.md and report.json, or files of another name, each whole or not at all."""
+        from headway.live.answers import document
         from headway.live.reading.read import write_whole
 
         text = "\n\n".join(
             [f"# {self.title}", f"Made by `{self.made_by}`. {self._sum()}", *self._plainly(), *self.parts]
         )
         write_whole(str(folder / f"{name}.md"), text + "\n")
-        write_whole(str(folder / f"{name}.json"), _spread({"schema": 1, **self.answer()}) + "\n")
+        write_whole(str(folder / f"{name}.json"), _spread(document(self.answer())) + "\n")
 
     def _sum(self) -> str:
         """How many claims hold; the same claims under other assumptions are counted apart."""

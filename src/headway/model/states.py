@@ -38,6 +38,26 @@ class Halt(IntEnum):
     ENDED = 3  # by one of its jobs, which says that all is well
 
 
+class Off(IntEnum):
+    """Why a job is not to be started: bits of one number."""
+
+    BY_USER = 1  # until its user enables it
+    LEFT_OUT = 2  # of this run; the next one looks again
+    ASSUMED = 4  # left out, and nobody waits for it
+
+
+class Needs(IntEnum):
+    """What a child needs of a parent. The last two are met, and count no second time."""
+
+    SUCCESS = 0
+    END = 1  # well or not: a weak arc
+    END_MET = 2
+    SUCCESS_MET = 3
+
+
+MET: dict[int, Needs] = {Needs.SUCCESS: Needs.SUCCESS_MET, Needs.END: Needs.END_MET}
+UNMET: dict[int, int] = {met: needs for needs, met in MET.items()}
+
 COUNTED = frozenset((Kind.JOB, Kind.NODE, Kind.FINAL, Kind.PROVISIONER))  # what people call a job
 
 

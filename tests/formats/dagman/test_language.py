@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from headway.cli.display.report import report
 from headway.formats.registry import FORMATS
+from headway.live.answers.show import report
 from headway.model.errors import HeadwayError, InputError
 from headway.model.flatten import flatten
 from headway.model.job import Job, Script, Tolerance

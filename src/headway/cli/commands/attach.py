@@ -21,15 +21,17 @@ def attach(store: str | None, workflow: str | None) -> int:
     """
     from headway.cli.display.progress import Display
     from headway.live.client.attach import Attached, chosen_run
+    from headway.live.client.following import Following
     from headway.live.runs.expected_times import measured
     from headway.model.states import State
 
     home, database, run = chosen_run(store, workflow)
-    display = Display(sum(database.progress.counts(run).values()), 0)
+    following = Following(database, run)
+    display = Display(following.look().total(), 0)
     with Attached(home, run) as attached:
         display.say(f"watching workflow {run}; Ctrl-C leaves it running.")
         for progress in attached.progress():
-            display.follow(progress, database.progress.counts(run).get(State.DONE, 0))
+            display.follow(progress, following.look()[State.DONE])
     counts = database.progress.counts(run)
     jobs, done, failed = sum(counts.values()), counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
     display.say(f"{done:,} of {jobs:,} jobs done, {failed:,} failed.")
@@ -49,6 +51,7 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
       headway cancel
       headway cancel --gently
     """
+    from headway.live.answers.steering import cancelled
     from headway.live.client.attach import Attached, check_running, chosen_run
 
     home, database, run = chosen_run(store, workflow)
@@ -60,7 +63,7 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
         for _ in attached.progress():
             pass
     if as_json:
-        print_json({"workflow": run, "cancelled": True})
+        print_json(cancelled(run))
     else:
         print(f"workflow {run} is stopped; headway run goes on with it.", file=sys.stderr)
     return 0

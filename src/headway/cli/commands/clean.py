@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from headway.cli.commands.runs import state
 from headway.cli.display.answer import print_json
 from headway.cli.display.table import table
 from headway.cli.display.units import amount, counted, moment
 from headway.cli.options import WHICH, store_option
+from headway.live.answers.clean import answer
+from headway.live.answers.runs import state
 from headway.model.errors import UsageError
 from headway.model.quantities import seconds
 
@@ -67,10 +68,7 @@ def command(
             return 1
         freed = carry_out(home, database, found, wish, now)
     if as_json:
-        removed = [{"workflow": run.workflow, "name": run.name, "source": run.source} for run in found.runs]
-        logs = [str(one.path) for one in found.litter]
-        kept = [run.workflow for run in found.running]
-        print_json({"removed": removed, "logs": logs, "running": kept, "dry_run": dry_run, "bytes": freed})
+        print_json(answer(found, dry_run, freed))
     elif freed:
         click.echo(f"{amount(freed)} are free again.", err=True)
     return 0

@@ -8,6 +8,7 @@ from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import write_content
 from headway.cli.options import workflow_arguments
 from headway.formats.registry import FORMATS
+from headway.live.answers.convert import answer
 from headway.live.reading.read import no_collection, read, render, write_whole
 from headway.live.reading.relocation import keep_places
 from headway.model.flatten import flatten
@@ -66,5 +67,5 @@ def command(
         click.echo(f"warning: {warning}", err=True)
     if rendering.lost:
         click.echo(f"note: {target} cannot say: {'; '.join(rendering.lost)}.", err=True)
-    if as_json:
-        print_json({"output": output, "format": target, "lost": rendering.lost, "warnings": warnings})
+    if as_json and output is not None:
+        print_json(answer(output, target, rendering.lost, warnings))

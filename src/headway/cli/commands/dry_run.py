@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from pathlib import Path
 
 from headway.cli.commands.running import MOST_WARNINGS
 from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import one_line
+from headway.live.answers.run import planned as answer
 from headway.live.runs.selection import Choice
 
 
@@ -22,22 +22,10 @@ def dry_run(choice: Choice, store: Path | str, fresh: bool, edited: str, json: b
         print(one_line(f"warning: {warning}"), file=sys.stderr)
     names = flat.dag.names
     verdicts = [(names[node], verdict) for node, verdict in enumerate(plan.verdicts) if verdict is not None]
-    counts = Counter(verdict.why for _, verdict in verdicts)
-    runs = sum(verdict.runs for _, verdict in verdicts)
     if json:
-        jobs = [
-            {
-                "job": name,
-                "runs": verdict.runs,
-                "why": str(verdict.why),
-                "because": verdict.because or None,
-                "reason": verdict.reason,
-            }
-            for name, verdict in verdicts
-        ]
-        counted = {str(why): count for why, count in counts.items()}
-        print_json({"runs": runs, "counts": counted, "jobs": jobs, "warnings": warnings})
+        print_json(answer(verdicts, warnings))
         return 0
+    runs = sum(verdict.runs for _, verdict in verdicts)
     for name, verdict in verdicts:
         print(f"{'run ' if verdict.runs else 'skip'}  {one_line(name)}: {verdict.reason}")
     sys.stdout.flush()

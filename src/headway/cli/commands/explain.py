@@ -19,6 +19,7 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
     \b
       headway explain 0120
     """
+    from headway.live.answers.explain import answer
     from headway.live.answers.which import chosen
     from headway.live.client.services import explained
     from headway.live.home.store_location import home_of
@@ -27,7 +28,7 @@ def command(job: str, place: str | None, wanted: str | None, as_json: bool) -> N
     workflow = chosen(store, wanted, home)
     state, because = explained(store, home_of(home, place, store, workflow.id), workflow, job)
     if as_json:
-        print_json({"job": job, "state": state, "because": because})
+        print_json(answer(job, state, because))
     else:
         click.echo(f"{one_line(job)}: {state}")
         for sentence in because:

@@ -6,6 +6,7 @@ import click
 
 from headway.cli.display.answer import print_json
 from headway.formats.registry import FORMATS
+from headway.live.answers.formats import answer
 
 
 @click.command("formats", short_help="The formats Headway reads and writes.")
@@ -13,8 +14,7 @@ from headway.formats.registry import FORMATS
 def command(as_json: bool) -> None:
     """List the formats that Headway reads and writes, and what reading them runs."""
     if as_json:
-        keys = ("name", "about", "reads", "writes", "runs_code")
-        print_json({"formats": [{key: getattr(format, key) for key in keys} for format in FORMATS.values()]})
+        print_json(answer())
         return
     for format in FORMATS.values():
         ways = " ".join(way for way, there in (("reads", format.reads), ("writes", format.writes)) if there)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,14 +12,12 @@ from headway.cli.display.table import table
 from headway.cli.display.units import amount, counted, exit_text, moment
 from headway.cli.options import run_options
 from headway.cli.store import looked_at
+from headway.live.answers.history import STEPS, answer, begun
 from headway.model.quantities import duration
 from headway.model.states import Step
 
 if TYPE_CHECKING:
-    from headway.live.store import Store
-    from headway.live.store.views import Attempt, Run
-
-_STEPS = {Step.MAIN: "main", Step.PRE: "pre", Step.POST: "post"}
+    from headway.live.store.views import Attempt
 
 
 @click.command("history", short_help="Every attempt at a workflow's jobs.")
@@ -46,8 +43,6 @@ def command(
       headway history 'align*' --failed
       headway history --gantt run.svg
     """
-    from headway.live.client.asking import at_hand
-    from headway.live.home.store_location import home_of
     from headway.live.runs.expected_times import chosen_run
 
     if gantt is not None:
@@ -56,18 +51,14 @@ def command(
         checked(gantt)  # before anything is printed
     home, database = looked_at(store)
     run = chosen_run(database, workflow, home)
-    attempts = selected(database, run, jobs)
-    own = home_of(home, store, database, run.workflow) if any(one.ended is None for one in attempts) else None
-    ahead = at_hand([own] if own is not None else [], database.is_shared)
-    # What has not begun is no attempt yet.
-    attempts = [one for one in attempts if one.ended is not None or one.lease not in ahead]
+    attempts = begun(home, store, database, run, jobs)
     if gantt is not None:
         from headway.cli.display.gantt import draw
 
         draw(gantt, run.name, database.history.web(run.workflow), attempts)
     attempts = [one for one in attempts if one.outcome == "failed"] if failed else attempts
     if as_json:
-        print_json({"workflow": run.workflow, "name": run.name, "attempts": [_answer(one) for one in attempts]})
+        print_json(answer(run, attempts))
         return
     if attempts:
         headings = ("started", "job", ">try", "host", ">took", ">CPU", ">memory", "ended")
@@ -78,43 +69,8 @@ def command(
         click.echo(f"drawn: {gantt}", err=True)
 
 
-def selected(store: Store, run: Run, jobs: Sequence[str]) -> list[Attempt]:
-    """The attempts at jobs of these names or patterns; all of them without any."""
-    from headway.live.runs.expected_times import place_of
-
-    if not jobs:
-        return store.history.attempts(run.workflow)
-    patterns = [job for job in jobs if any(sign in job for sign in "*?[")]
-    plain = [job for job in jobs if job not in patterns or store.history.named(run.workflow, job) is not None]
-    places = {place_of(store, run, job) for job in plain}
-    patterns = [job for job in patterns if job not in plain]
-    return [
-        one
-        for one in store.history.attempts(run.workflow)
-        if one.job in places or any(fnmatchcase(one.name, pattern) for pattern in patterns)
-    ]
-
-
-def _answer(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "job": attempt.name,
-        "attempt": attempt.number,
-        "step": _STEPS[attempt.step],
-        "host": attempt.host,
-        "site": None,
-        "started": attempt.started,
-        "ended": attempt.ended,
-        "exit_code": attempt.exit_code,
-        "max_rss": attempt.max_rss if attempt.started is not None and not attempt.is_lost else None,
-        "cpu_seconds": attempt.cpu_seconds if attempt.started is not None and not attempt.is_lost else None,
-        "outcome": attempt.outcome,
-        "reason": attempt.reason,
-        "status": attempt.status,
-    }
-
-
 def _row(attempt: Attempt) -> tuple[str, ...]:
-    name = attempt.name if attempt.step is Step.MAIN else f"{attempt.name} ({_STEPS[attempt.step]})"
+    name = attempt.name if attempt.step is Step.MAIN else f"{attempt.name} ({STEPS[attempt.step]})"
     began = attempt.started is not None and attempt.ended is not None and not attempt.is_lost
     return (
         moment(attempt.started) or ("not known" if attempt.is_lost else "not started"),

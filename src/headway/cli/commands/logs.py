@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,23 +12,22 @@ from headway.cli.display.terminal import harmless
 from headway.cli.display.units import counted, exit_text
 from headway.cli.options import run_options
 from headway.cli.store import looked_at
+from headway.live.answers.logs import STEPS, answer, meant, parts, started
 from headway.model.errors import NotFoundError, UsageError, shown
-from headway.model.states import Kind, Step
 
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store import Store
-    from headway.live.store.views import Attempt, Member, Run
+    from headway.live.store.views import Attempt, Run
     from headway.model.messages import JobId
-
-_STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}
+    from headway.model.states import Step
 
 
 @click.command("logs", short_help="What jobs have printed.")
 @click.argument("jobs", metavar="[JOB]...", nargs=-1)
 @run_options
 @click.option("--attempt", "number", metavar="N", type=click.IntRange(min=1), help="Which attempt; else the last.")
-@click.option("--step", type=click.Choice(list(_STEPS)), help="pre, post: what a DAGMan node's script has printed.")
+@click.option("--step", type=click.Choice(list(STEPS)), help="pre, post: what a DAGMan node's script has printed.")
 @click.option("-f", "--follow", is_flag=True, help="As it comes, through retries, until the job is done or failed.")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(
@@ -59,94 +58,38 @@ def command(
             "They are on the computer where it was run (headway history tells which); if a job of another run ran it,"
             " with those of that run.",
         )
-    wanted = None if step is None else _STEPS[step]
+    wanted = None if step is None else STEPS[step]
     if follow and (as_json or len(jobs) != 1):
         raise UsageError("one job can be followed, and not in JSON.", "Name it: headway logs JOB -f.")
-    places = [(job, place_of(database, run, job)) for job in jobs] if jobs else _begun(database, run)
+    places = [(job, place_of(database, run, job)) for job in jobs] if jobs else started(database, run)
     if as_json:
-        found = [
-            _answer(home, database, run, *one, number, wanted)
-            for name, place in places
-            for one in _apart(database, run, name, place, number, wanted)
-        ]
-        print_json({"workflow": run.workflow, "name": run.name, "logs": found})
+        print_json(answer(home, database, run, places, number, wanted))
         return
     for job, place in places:
-        parts = _apart(database, run, job, place, number, wanted)
-        if follow and parts != [(job, place)]:
-            raise UsageError(f"{shown(job)} has {len(parts)} processes.", f"Follow one: {shown(parts[0][0])}.")
+        found = parts(database, run, job, place, number, wanted)
+        if follow and found != [(job, place)]:
+            raise UsageError(f"{shown(job)} has {len(found)} processes.", f"Follow one: {shown(found[0][0])}.")
         if follow and number is None and step is None:
-            from headway.live.answers.logs import follow as followed
+            from headway.live.answers.outputs import follow as followed
 
             with JobOutput() as out:
                 last = followed(home, database, run, place, out.write, _talk)
             if last is not None:
                 _tell_end(database, run, place)
             continue
-        for name, part in parts:
-            if len(places) > 1 or parts != [(job, place)]:
+        for name, part in found:
+            if len(places) > 1 or found != [(job, place)]:
                 _talk(f"{name}:")
             _show(home, database, run, part, number, wanted, follow)
-
-
-def _begun(store: Store, run: Run) -> list[tuple[str, JobId]]:
-    """The jobs that were ever started, each where it first was."""
-    return list(
-        {
-            one.name: (one.name, one.job) for one in store.history.attempts(run.workflow) if one.step is Step.MAIN
-        }.values()
-    )
-
-
-def _apart(
-    store: Store, run: Run, name: str, job: JobId, number: int | None, step: Step | None
-) -> list[tuple[str, JobId]]:
-    """The processes of a node, if `queue` made several and no attempt of the node itself is meant; else the job."""
-    parts = _processes(store, run, job) if step is None and number is None else []
-    return [(part.name, part.job) for part in parts] or [(name, job)]
-
-
-def _answer(
-    home: Home, store: Store, run: Run, name: str, job: JobId, number: int | None, step: Step | None
-) -> dict[str, Any]:
-    """What one attempt has printed, as docs/json.md says."""
-    from headway.live.answers.logs import Output
-
-    attempt = _attempt(store.history.attempts(run.workflow, job), number, step)
-    if attempt is None:
-        nothing = dict.fromkeys(("attempt", "step", "exit_code", "site", "path"))
-        return {"job": name, **nothing, "files": [], "text": ""}
-    pieces = list[bytes]()
-    output = Output.of(home, store, run, attempt)
-    output.pass_on(attempt.ended is not None, pieces.append, lambda _: None)
-    output.close()
-    named = [tail.path for tail in output.named]
-    return {
-        "job": name,
-        "attempt": attempt.number,
-        "step": attempt.step.name.lower(),
-        "exit_code": attempt.exit_code,
-        "site": "local",
-        "path": named[0] if named else output.log,
-        "files": [*named, output.log],
-        "text": b"".join(pieces).decode("utf-8", "replace"),  # many parsers refuse lone surrogates
-    }
-
-
-def _processes(store: Store, run: Run, job: JobId) -> list[Member]:
-    """A DAGMan node's own processes, if `queue` made several: they print, and the node itself does not."""
-    if store.history.member(run.workflow, job).kind is not Kind.NODE:
-        return []
-    return [member for member in store.history.web(run.workflow).members if member.owner == job]
 
 
 def _show(
     home: Home, store: Store, run: Run, job: JobId, number: int | None, step: Step | None, follow: bool = False
 ) -> None:
-    from headway.live.answers.logs import Output, follow_attempt
+    from headway.live.answers.outputs import Output, follow_attempt
 
     attempts = store.history.attempts(run.workflow, job)
-    attempt = _attempt(attempts, number, step)
+    attempt = meant(attempts, number, step)
     if attempt is None:
         _talk("it has not run yet.")
         return
@@ -163,22 +106,6 @@ def _show(
     last = attempts[-1]
     if attempt is not last and number is None and step is None and last.outcome == "failed":
         _talk(f"its {last.step.name} script failed: --step {last.step.name.lower()} shows what that printed.")
-
-
-def _attempt(attempts: list[Attempt], number: int | None, step: Step | None) -> Attempt | None:
-    """The attempt that is meant; None if there was none at all."""
-    attempt = _wanted(attempts, number, step)
-    if attempt is None and attempts and (number or step):
-        told = ", ".join(f"{one.number} ({one.step.name.lower()})" for one in attempts[-8:])
-        raise NotFoundError("there was no such attempt at it.", f"There were {told}.")
-    return attempt
-
-
-def _wanted(attempts: list[Attempt], number: int | None, step: Step | None) -> Attempt | None:
-    """The attempt asked for; else the last at the job itself, or at a script of it if it did not get further."""
-    fits = [one for one in attempts if number in (None, one.number) and step in (None, one.step)]
-    main = [one for one in fits if one.step is Step.MAIN]
-    return (main or fits)[-1] if fits else None
 
 
 def _nothing(attempt: Attempt) -> str:

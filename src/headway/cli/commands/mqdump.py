@@ -11,7 +11,7 @@ from headway.cli.store import looked_at
 from headway.model.errors import HeadwayError, UsageError
 
 if TYPE_CHECKING:
-    from headway.live.client.services import GroupStatus
+    from headway.live.answers.status import GroupStatus
     from headway.live.home.folder import Home
     from headway.live.store import Store
     from headway.live.store.views import Span, Submitted
@@ -105,7 +105,7 @@ class Browser:
         """Prints the level, as the paper does, and the menu."""
         from headway.cli.display.table import table
         from headway.engine.groups import WORDS
-        from headway.live.client.services import status
+        from headway.live.answers.status import status
         from headway.model.states import State
 
         path = self._path[-1] if self._path else None

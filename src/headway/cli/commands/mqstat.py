@@ -34,7 +34,7 @@ def listed(place: str | None) -> list[str]:
     """The table, with its heads."""
     from headway.cli.display.table import table
     from headway.cli.display.units import moment
-    from headway.live.client.services import not_begun
+    from headway.live.answers.status import not_begun
     from headway.live.home.store_location import home_of
 
     home, store = looked_at(place)

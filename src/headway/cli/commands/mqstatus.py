@@ -60,13 +60,13 @@ def _passed_on(folder: str, mark: str, lease: int, said: str, ready: bool) -> bo
         return None
     from pathlib import Path
 
-    from headway.live.client.asking import answered
+    from headway.live.client.line import answered
+    from headway.live.client.messages import Heard, Say
+    from headway.live.doors.messages import Word
     from headway.live.home.folder import Home
 
-    word = {"lease": lease, "store": mark, "text": said, "ready": ready}
-    answer = answered(Home(Path(folder), to_look=True), {"say": word}, _PATIENCE)
-    found: bool | None = None if answer is None else answer["said"]
-    return found
+    heard = answered(Home(Path(folder), to_look=True), Say(Word(lease, mark, said, ready)), _PATIENCE)
+    return heard.said if isinstance(heard, Heard) else None
 
 
 def _kept(place: str, mark: str, lease: int, said: str, ready: bool) -> bool:

@@ -9,6 +9,7 @@ import click
 
 from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import write_content
+from headway.live.answers.prio import answer
 from headway.model.errors import InputError, UsageError
 from headway.policies.what_next import ORDERS
 
@@ -49,16 +50,7 @@ def command(path: str, style: str, by: str, dry_run: bool, undo: bool, as_json: 
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
     if as_json:
-        print_json(
-            {
-                "priorities": found.priorities,
-                "files_changed": [change.path for change in found.changes],
-                "by": None if undo else by,
-                "style": None if undo else style,
-                "dry_run": dry_run,
-                "warnings": found.warnings,
-            }
-        )
+        print_json(answer(found, None if undo else by, None if undo else style, dry_run))
     elif dry_run:
         _show_diff(found)
     else:

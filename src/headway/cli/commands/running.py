@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -11,8 +12,6 @@ from headway.model.record import record, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from headway.live.home.folder import Home
     from headway.live.runs.selection import Choice
     from headway.live.runs.session import Outcome, Session
@@ -117,12 +116,17 @@ def _run(options: Options) -> int:
             ),
             *(lambda read: chosen(read, options), say),
         )
+    gc.freeze()  # what is there stays
+    gc.enable()
     if options.share is not None:
         home.share(options.share)
     outcome = watch(session, slots, options, home)
     place = str(home.folder) if server is None else server
     if options.as_json:
-        tell(outcome, place, session.warnings)
+        from headway.cli.display.answer import print_json
+        from headway.live.answers.run import answer
+
+        print_json(answer(outcome, place, session.warnings))
     if options.notify is not None or options.mail is not None:
         from headway.live.runs.hooks import End, notified
 
@@ -184,30 +188,6 @@ def retrying(options: Options) -> str:
     from shlex import quote
 
     return f"headway run {quote(options.workflow)} --retry"
-
-
-def tell(outcome: Outcome, place: str, warnings: Sequence[str]) -> None:
-    """The answer in JSON."""
-    from headway.cli.display.answer import print_json
-
-    failures = [{key: failure[key] for key in ("job", "exit_code", "log")} for failure in outcome.failures]
-    print_json(
-        {
-            "done": outcome.tally.done,
-            "failed": outcome.tally.failed,
-            "skipped": outcome.tally.skipped,
-            "left_out": outcome.tally.left_out,
-            "seconds": outcome.seconds,
-            "minimal_seconds": outcome.bounds.minimal,
-            "work_seconds": outcome.bounds.total,
-            "slots": outcome.bounds.slots,
-            "slot_seconds": outcome.bounds.work,
-            "attempts": outcome.bounds.attempts,
-            "store": place,
-            "failures": failures,
-            "warnings": list(warnings),
-        }
-    )
 
 
 def meant(options: Options) -> Workflow:

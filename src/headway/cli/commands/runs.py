@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +12,7 @@ from headway.cli.display.table import table
 from headway.cli.display.units import moment
 from headway.cli.options import store_option
 from headway.cli.store import looked_at
+from headway.live.answers.runs import answer, listed, state
 from headway.model.quantities import duration
 from headway.model.states import State
 
@@ -24,21 +25,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def command(store: str | None, as_json: bool) -> None:
     """List the workflows of a store: when they were submitted, how far they are, and whether they run now."""
-    from headway.live.client.asking import at_hand, is_served
-    from headway.live.home.cleaning import running
-    from headway.live.home.store_location import home_of
-
     home, database = looked_at(store)
-    runs, now = database.history.runs(), database.clock()
-    homes = [home_of(home, store, database, run.workflow) for run in runs if run.held]
-    ahead = at_hand({one.folder: one for one in homes if one is not None}.values(), database.is_shared)
-    runs = [run.without(ahead.count(run.held)) for run in runs]
-    busy = running(home, database, runs, now)
-    there = is_served(home, database, now)
+    found = listed(home, store, database)
     if as_json:
-        print_json({"runner": there, "workflows": [_answer(run, busy) for run in runs]})
+        print_json(answer(found))
         return
-    if runs:
+    if found.runs:
         headings = (
             ">no.",
             "name",
@@ -52,37 +44,9 @@ def command(store: str | None, as_json: bool) -> None:
             ">took",
             "state",
         )
-        click.echo("\n".join(table((*headings, "source"), (_row(run, busy) for run in runs))))
+        click.echo("\n".join(table((*headings, "source"), (_row(run, found.busy) for run in found.runs))))
     else:
         click.echo("no workflows: nothing was run yet.")
-
-
-def state(run: Run, busy: Collection[int]) -> str:
-    """running, ended (all jobs done), failed, halted (by one of its jobs), or stopped: it could go on."""
-    if run.workflow in busy:
-        return "running"
-    if run.is_done:
-        return "ended"
-    if run.halted:
-        return "halted"
-    return "stopped" if run.is_under_way else "failed"
-
-
-def _answer(run: Run, busy: Collection[int]) -> dict[str, Any]:
-    return {
-        "workflow": run.workflow,
-        "name": run.name,
-        "source": run.source,
-        "directory": run.directory,
-        "submitted": run.submitted,
-        "order": run.what_next,
-        "state": state(run, busy),
-        "jobs": run.jobs,
-        **{one.name.lower(): run.count(one) for one in State},
-        "attempts": run.attempts,
-        "started": run.started,
-        "ended": run.ended,
-    }
 
 
 def _row(run: Run, busy: Collection[int]) -> tuple[str, ...]:

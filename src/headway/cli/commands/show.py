@@ -7,8 +7,9 @@ import shutil
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.report import report, text
+from headway.cli.display.report import text
 from headway.cli.options import workflow_arguments
+from headway.live.answers.show import report
 from headway.live.reading.read import no_collection, read
 from headway.model.dag import Dag
 
@@ -49,7 +50,8 @@ def command(
     with no_collection():
         found = read(workflow, *arguments, format=format_name)
         if job_name is not None:
-            from headway.cli.display.details import details, details_text
+            from headway.cli.display.details import details_text
+            from headway.live.answers.job import details
 
             answer = details(found, job_name)
             if as_json:

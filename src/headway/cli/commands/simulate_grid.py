@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,10 @@ from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import harmless
 from headway.cli.options import workflow_arguments
 from headway.model.errors import UsageError
-from headway.model.record import asdict
 
 if TYPE_CHECKING:
     from headway.model.dag import Dag
+    from headway.sim.answer import Measured
     from headway.sim.comparison import Effort
     from headway.sim.grid import Model, Queue, Workers
 
@@ -72,6 +71,7 @@ def grid(
       headway simulate grid W.json --order prio-weighted,prio,fifo --times relative
     """
     from headway.policies.what_next import order
+    from headway.sim.answer import answer
     from headway.sim.comparison import Effort
     from headway.sim.grid import Model, Queue, Workers
 
@@ -86,37 +86,23 @@ def grid(
     model.check(workers)
     queues = {one: Queue.by(rule(dag)) for one, rule in rules.items()}
     settings = {"bit": bit, "bs": bs, "p": p, "q": q, "seed": seed, "times": times, "spread": spread}
-    found = _compared(model, queues, workers, Effort(p, q, seed))
-    answer = {"workflow": name, "jobs": dag.job_count, **settings, **found, "warnings": warnings}
+    found = answer(name, model, settings, _measured(model, queues, workers, Effort(p, q, seed)), warnings)
     if as_json:
-        print_json(answer)
+        print_json(found)
     else:
-        click.echo(harmless(_text(answer)))
+        click.echo(harmless(_text(found)))
 
 
-def _compared(model: Model, queues: Mapping[str, Queue], workers: Workers, effort: Effort) -> dict[str, Any]:
-    """What was measured, as the answer tells it."""
+def _measured(model: Model, queues: Mapping[str, Queue], workers: Workers, effort: Effort) -> Measured:
+    """Compares orders, and shows how far that is."""
     from headway.cli.display.bar import Bar
-    from headway.sim.comparison import compared
+    from headway.sim.answer import measured, simulated
     from headway.sim.kernels import kept
 
-    simulated = model.dag.job_count * effort.p * effort.q * len(queues)
-    with Bar(simulated) as bar:
+    with Bar(simulated(model, queues, effort)) as bar:
         if not kept():
             bar.say("compiling the simulator: once, some seconds.")
-        model.sample(next(iter(queues.values())), workers, 0, 0)
-        begun = time.perf_counter()
-        found = compared(model, queues, workers, effort, bar.add)
-    seconds = time.perf_counter() - begun
-    comparisons = {one: {metric: asdict(it) for metric, it in row.items()} for one, row in found.ratios.items()}
-    return {
-        "orders": found.means,
-        "ratios": next(iter(comparisons.values()), None),
-        "comparisons": comparisons,
-        "over": found.over,
-        "jobs_per_second": simulated / seconds,
-        "seconds": seconds,
-    }
+        return measured(model, queues, workers, effort, bar.add)
 
 
 def _dag(workflow: str, arguments: tuple[str, ...], format_name: str | None) -> tuple[str, Dag, list[str]]:

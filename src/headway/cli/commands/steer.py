@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import harmless
 from headway.cli.options import store_options
 from headway.engine.explain import named
-
-if TYPE_CHECKING:
-    from headway.live.client.services import Outcome
+from headway.live.answers.steering import answer
 
 _SAID = {
     "enable": "enabled",
@@ -35,7 +31,7 @@ def _steer(
     workflow = chosen(store, wanted, home)
     outcome = steer(store, home_of(home, place, store, workflow.id), workflow, verb, groups, only)
     if as_json:
-        print_json(_answer(outcome))
+        print_json(answer(outcome))
         return
     count = len(outcome.changed)
     if not count:
@@ -44,10 +40,6 @@ def _steer(
     click.echo(harmless(f"{count:,} job{'s' * (count != 1)} {_SAID[verb]}: {named(outcome.changed)}."))
     if outcome.stopping:
         click.echo(f"{outcome.stopping} told to end, and not ended yet: headway status shows which run.", err=True)
-
-
-def _answer(outcome: Outcome) -> dict[str, Any]:
-    return {"changed": list(outcome.changed), "stopping": outcome.stopping}
 
 
 @click.command("enable", short_help="Let groups be started again.", epilog=_EPILOG)

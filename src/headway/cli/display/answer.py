@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-SCHEMA = 1  # of every --json answer; see docs/json.md
+from headway.live.answers import document
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """One JSON value on stdout, and nothing else there."""
-    print(json.dumps({"schema": SCHEMA, **answer}), flush=True)
+    """One JSON value on stdout, and nothing else there. What it says is built below the command line."""
+    print(json.dumps(document(answer)), flush=True)

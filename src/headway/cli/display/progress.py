@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 
 from headway.cli.display.terminal import clear_line, one_line
-from headway.live.client.watch import Bounds, Progress
+from headway.live.client.messages import Failure, Progress
+from headway.live.client.watch import Bounds
 from headway.live.runs.session import Outcome
 from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 _WORTH_TELLING = 0.5  # seconds: below that, starting Headway is most of what a run takes
 
@@ -56,17 +56,17 @@ class Display:
         if self._quiet:
             return
         for failure in progress.failures:
-            self._tell("failed" if failure["final"] else "failed, to be tried again", failure)
+            self._tell("failed" if failure.final else "failed, to be tried again", failure)
         if self._live:
             self._clear()
             sys.stderr.write(self._line(progress))
             sys.stderr.flush()
 
-    def _tell(self, what: str, failure: Mapping[str, Any]) -> None:
-        self._told.add(failure["job"])
-        why = failure["reason"] or f"exit code {failure['exit_code']}"
-        log = f", log: {failure['log']}" if failure["log"] else ""
-        self.say(f"{what}: {one_line(failure['job'])} ({one_line(why)}){one_line(log)}")
+    def _tell(self, what: str, failure: Failure) -> None:
+        self._told.add(failure.job)
+        why = failure.reason or f"exit code {failure.exit_code}"
+        log = f", log: {failure.log}" if failure.log else ""
+        self.say(f"{what}: {one_line(failure.job)} ({one_line(why)}){one_line(log)}")
 
     def follow(self, progress: Progress, done: int) -> None:
         """The same for somebody who came later: what is done is not what was done since."""
@@ -97,7 +97,7 @@ class Display:
         if self._quiet:
             return
         for failure in outcome.failures:
-            if failure["job"] not in self._told:  # it was not for its last attempt to decide
+            if failure.job not in self._told:  # it was not for its last attempt to decide
                 self._tell("failed", failure)
         if outcome.rescue is not None:
             self.say(f"what is done of it is in {outcome.rescue.name}, for DAGMan to go on from.")

@@ -17,7 +17,10 @@ _TOKEN = re.compile(
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%"))
 _LONGEST = 1000  # characters of an expression: nobody writes longer ones, and depth is bounded with length
 _DEEPEST = 30
-_TRUTH = {**dict.fromkeys(("t", "yes"), True), **dict.fromkeys(("f", "no", "undefined"), False)}
+_TRUTH = {
+    **dict.fromkeys(("t", "yes", "true", "1"), True),
+    **dict.fromkeys(("f", "no", "false", "0", "undefined"), False),
+}
 _BOUND = 2**63  # HTCondor computes with 64 bits
 
 
@@ -27,6 +30,8 @@ class _WrongExpressionError(Exception):
 
 def number(text: str) -> Number:
     """The value of an expression; ModelError if it is none."""
+    if text.isdecimal() and len(text) < 19:  # as most are, a hundred thousand times over
+        return int(text)
     try:
         value = _Evaluation(text).whole()
     except (_WrongExpressionError, ZeroDivisionError, OverflowError):

@@ -74,6 +74,7 @@ class Resolution:
         self.told = set(self.warnings)
         self.read: dict[tuple[str, str | None], Description | None] = {}
         self.shared: dict[object, object] = {}
+        self.mentioned: dict[tuple[int, str], bool] = {}  # by the identity of a description, which we keep
         self.parents: dict[int, dict[str, list[str]]] = {}
 
     def workflow(self) -> Workflow:
@@ -86,6 +87,13 @@ class Resolution:
             services=[self.group(group, None) for group in source.services],
             warnings=self.warnings,
         )
+
+    def mentions(self, description: Description, key: str) -> bool:
+        """Whether a description may use a macro of this name: looked for once, whatever number of nodes share it."""
+        asked = id(description), key
+        if asked not in self.mentioned:
+            self.mentioned[asked] = mentions(description, key)
+        return self.mentioned[asked]
 
     def members(self, members: Members) -> Members:
         copy = Members()
@@ -163,7 +171,7 @@ class Resolution:
 
     def variables(self, job: Job, description: Description, place: tuple[Members, int] | None) -> Pairs:
         """A node's variables, and its parents' names for a description that asks for them."""
-        if place is None or not mentions(description, "dag_parent_names"):
+        if place is None or not self.mentions(description, "dag_parent_names"):
             return job.variables
         members, at = place
         if id(members) not in self.parents:

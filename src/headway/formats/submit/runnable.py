@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from headway.formats.submit.late import CLUSTER, EDGE, WORKFLOW
-from headway.formats.submit.process import mentions
 from headway.formats.submit.resolution import NOTHING, Resolution
 from headway.formats.world import World
 from headway.model.job import PLAIN, Job, Pairs, Rules, Script
@@ -60,7 +59,7 @@ class _Runnable(Resolution):
     ) -> Iterator[tuple[Job, ...]]:
         """What each process of the node is on each retry, where its description asks which one it is."""
         description = self.description(node) if node.description else None
-        if description is None or not (mentions(description, "retry") or _asks(node, "retry")):
+        if description is None or not (self.mentions(description, "retry") or _asks(node, "retry")):
             return
         found = []
         for number in range(1, min(retries, 100) + 1):
@@ -74,7 +73,7 @@ class _Runnable(Resolution):
             (name, mark)
             for name, mark in LATE.items()
             if any(
-                mentions(description, asked) or _asks(job, asked)  # type: ignore[arg-type]
+                self.mentions(description, asked) or _asks(job, asked)  # type: ignore[arg-type]
                 for asked in _ASKED.get(name, (name.lower(),))
             )
         )

@@ -1,184 +1,86 @@
-"""What a job has printed, and what it prints while it runs."""
+"""The answer of `headway logs`: what attempts have printed."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from headway.live.client.asking import asked, is_served
-from headway.live.home.folder import Home
-from headway.live.home.ownership import read_in
-from headway.live.store import Store
-from headway.live.store.spec import Spec
-from headway.live.store.views import Attempt, Run
-from headway.model.messages import JobId
-from headway.model.record import mutable
-from headway.model.states import State, Step
+from headway.live.answers.outputs import Output
+from headway.model.errors import NotFoundError
+from headway.model.states import Kind, Step
 
-_CHUNK = 1 << 20
-PACE = 0.1  # seconds between two looks at a job that runs
+if TYPE_CHECKING:
+    from headway.live.home.folder import Home
+    from headway.live.store import Store
+    from headway.live.store.views import Attempt, Run
+    from headway.model.messages import JobId
 
-_WAITS = {
-    State.WAITING: "it waits for other jobs",
-    State.ELIGIBLE: "it waits for a slot",
-    State.LATER: "it is to be tried again later",
-    State.DISABLED: "it is disabled",
-}
-
-Write = Callable[[bytes], object]
-Talk = Callable[[str], object]
+STEPS = {"main": Step.MAIN, "pre": Step.PRE, "post": Step.POST}
 
 
-@mutable
-class Tail:
-    """A file that may grow: what was not read yet of it."""
-
-    path: str
-    handle: int = -1
-    below: Path | None = None  # the folder from which on no link is followed
-    flags: int = 0
-
-    def opened(self) -> bool:
-        if self.handle < 0:
-            with contextlib.suppress(OSError):
-                if self.below is not None:
-                    self.handle = read_in(self.below, *Path(self.path).relative_to(self.below).parts)
-                else:
-                    self.handle = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | self.flags)
-        return self.handle >= 0
-
-    def news(self) -> Iterator[bytes]:
-        if not self.opened():
-            return
-        with contextlib.suppress(OSError):  # a folder, a pipe that nobody writes to
-            if os.fstat(self.handle).st_size < os.lseek(self.handle, 0, os.SEEK_CUR):
-                os.lseek(self.handle, 0, os.SEEK_SET)  # it was begun anew
-            while data := os.read(self.handle, _CHUNK):
-                yield data
-
-    def close(self) -> None:
-        if self.handle >= 0:
-            os.close(self.handle)
-            self.handle = -1
+def answer(
+    home: Home, store: Store, run: Run, jobs: Iterable[tuple[str, JobId]], number: int | None, step: Step | None
+) -> dict[str, Any]:
+    """As docs/json.md says. `jobs`: names and places; `number` and `step`: of the attempt that is meant."""
+    found = [
+        _log(home, store, run, *one, number, step)
+        for name, job in jobs
+        for one in parts(store, run, name, job, number, step)
+    ]
+    return {"workflow": run.workflow, "name": run.name, "logs": found}
 
 
-@mutable
-class Output:
-    """All that one attempt writes to: the files that its job names, and its log."""
-
-    home: Home
-    attempt: Attempt
-    log: str
-    named: list[Tail]
-    printed: int = 0
-    _log: Tail | None = None
-    _heading: str = ""
-
-    @classmethod
-    def of(cls, home: Home, store: Store, run: Run, attempt: Attempt) -> Output:
-        spec = Spec("")
-        if attempt.step is Step.MAIN:
-            spec = store.watching.given(
-                run.workflow, attempt.job, attempt.number, store.history.member(run.workflow, attempt.job).spec
-            )
-        place = Path(run.directory, spec.directory or ".")
-        files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
-        log = home.log(run.workflow, attempt.job, attempt.number)
-        flags = os.O_NOFOLLOW if home.is_foreign else 0  # its store says which files these are
-        return cls(home, attempt, log, [Tail(path, flags=flags) for path in files])
-
-    def pass_on(self, ended: bool, write: Write, talk: Talk) -> None:
-        """Writes out what is new; where there are several files, each with its name."""
-        if not self._has_begun(ended):
-            return
-        for tail in (*self.named, *([self._log] if self._log is not None else ())):
-            for data in tail.news():
-                if self.named and tail.path != self._heading:
-                    self._heading = tail.path
-                    talk(f"==> {tail.path} <==")
-                write(data)
-                self.printed += len(data)
-
-    def _has_begun(self, ended: bool) -> bool:
-        """Whether there may be something to read: files named by its job may be from an earlier attempt until then."""
-        if self._log is not None:
-            return True
-        if Path(self.log).exists():
-            self._log = Tail(self.log, below=self.home.folder)
-            return True
-        if ended:
-            return True
-        said = asked(self.home, self.attempt.lease)
-        if said is None or said.output is None:
-            return False
-        found = Tail(said.output)  # it becomes the log; no other job gets it once we have it open
-        if found.opened():
-            again = asked(self.home, self.attempt.lease)
-            if again is not None and again.output == said.output:
-                found.path = self.log
-                self._log = found
-                return True
-        found.close()
-        return False
-
-    def close(self) -> None:
-        for tail in (*self.named, *([self._log] if self._log is not None else ())):
-            tail.close()
-
-
-def follow(home: Home, store: Store, run: Run, job: JobId, write: Write, talk: Talk) -> Attempt | None:
-    """Writes out what a job prints, through all its attempts, until it is done or failed; its last attempt, if any.
-
-    Begins with the last attempt there is, or waits for the first.
-    """
-    last = store.history.last_attempt(run.workflow, job)
-    seen, waited = (last.lease - 1 if last is not None else 0), False
-    while True:
-        for attempt in _later(store, run, job, seen):
-            if last is not None and attempt.lease != last.lease:
-                talk(f"attempt {attempt.number}{_step(attempt)}:")
-            seen, last = attempt.lease, attempt
-            follow_attempt(home, store, run, attempt, write, talk)
-        state = store.history.member(run.workflow, job).state
-        if state in (State.DONE, State.FAILED):
-            if not _later(store, run, job, seen):
-                return last
-            continue
-        if state is not State.RUNNING and not store.progress.is_under_way(run.workflow):
-            talk("it does not run any more: its workflow has ended.")
-            return last
-        if not waited and state is not State.RUNNING:
-            waited = True
-            served = is_served(home, store, store.clock())
-            talk(f"{_WAITS[state]}{'' if served else '; nothing runs here just now, headway run goes on with it'}.")
-        time.sleep(PACE)
-
-
-def follow_attempt(home: Home, store: Store, run: Run, attempt: Attempt, write: Write, talk: Talk) -> int:
-    """The same for one attempt, until it ends; how many bytes there were."""
+def _log(
+    home: Home, store: Store, run: Run, name: str, job: JobId, number: int | None, step: Step | None
+) -> dict[str, Any]:
+    attempt = meant(store.history.attempts(run.workflow, job), number, step)
+    if attempt is None:
+        nothing = dict.fromkeys(("attempt", "step", "exit_code", "site", "path"))
+        return {"job": name, **nothing, "files": [], "text": ""}
+    pieces = list[bytes]()
     output = Output.of(home, store, run, attempt)
-    try:
-        while True:
-            now = store.history.last_attempt(run.workflow, attempt.job)
-            ended = now is None or now.lease != attempt.lease or now.ended is not None
-            output.pass_on(ended, write, talk)  # after asking: what an ended one wrote is all there
-            if ended:
-                return output.printed
-            time.sleep(PACE)
-    finally:
-        output.close()
+    output.pass_on(attempt.ended is not None, pieces.append, lambda _: None)
+    output.close()
+    named = [tail.path for tail in output.named]
+    return {
+        "job": name,
+        "attempt": attempt.number,
+        "step": attempt.step.name.lower(),
+        "exit_code": attempt.exit_code,
+        "site": "local",
+        "path": named[0] if named else output.log,
+        "files": [*named, output.log],
+        "text": b"".join(pieces).decode("utf-8", "replace"),  # many parsers refuse lone surrogates
+    }
 
 
-def _later(store: Store, run: Run, job: JobId, seen: int) -> list[Attempt]:
-    """Attempts after one that was seen."""
-    last = store.history.last_attempt(run.workflow, job)
-    if last is None or last.lease <= seen:
-        return []
-    return [attempt for attempt in store.history.attempts(run.workflow, job) if attempt.lease > seen]
+def started(store: Store, run: Run) -> list[tuple[str, JobId]]:
+    """The jobs that were ever started, each where it first was."""
+    return list(
+        {
+            one.name: (one.name, one.job) for one in store.history.attempts(run.workflow) if one.step is Step.MAIN
+        }.values()
+    )
 
 
-def _step(attempt: Attempt) -> str:
-    return "" if attempt.step is Step.MAIN else f" ({attempt.step.name} script)"
+def parts(
+    store: Store, run: Run, name: str, job: JobId, number: int | None, step: Step | None
+) -> list[tuple[str, JobId]]:
+    """The processes of a node, if `queue` made several and no attempt of the node itself is meant; else the job."""
+    if step is not None or number is not None or store.history.member(run.workflow, job).kind is not Kind.NODE:
+        return [(name, job)]
+    found = [(one.name, one.job) for one in store.history.web(run.workflow).members if one.owner == job]
+    return found or [(name, job)]
+
+
+def meant(attempts: Sequence[Attempt], number: int | None, step: Step | None) -> Attempt | None:
+    """The attempt asked for; else the last at the job itself, or at a script of it if it did not get further.
+
+    None if there was none at all.
+    """
+    fits = [one for one in attempts if number in (None, one.number) and step in (None, one.step)]
+    if not fits and attempts and (number or step):
+        told = ", ".join(f"{one.number} ({one.step.name.lower()})" for one in attempts[-8:])
+        raise NotFoundError("there was no such attempt at it.", f"There were {told}.")
+    main = [one for one in fits if one.step is Step.MAIN]
+    return (main or fits)[-1] if fits else None

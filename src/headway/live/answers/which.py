@@ -6,13 +6,13 @@ import contextlib
 import os
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from headway.live.client.asking import GLANCE, asked
 from headway.live.store.relative import resolved
 from headway.live.store.sub_dags import is_sub_dag
 from headway.model.errors import HeadwayError, NotFoundError, shown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store import Store

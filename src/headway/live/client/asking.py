@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import socket
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from headway.live.client.line import answered
+from headway.live.client.messages import AskPassword, Password, Place, Where
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store import Store
 
@@ -78,48 +78,16 @@ def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
 
 def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
     """What the runner says; None if there is none, or if it goes just now."""
-    said = answered(home, {"where": lease}, patience)
-    if said is None:
+    said = answered(home, Where(lease), patience)
+    if not isinstance(said, Place):
         return None
-    clients = said["clients"]
-    undecided = clients.count(0) > 1  # the client that asks is counted too
-    ahead, begun = frozenset(said["ahead"]), frozenset(said["begun"])
-    there = frozenset(clients) - {0}
-    runs = frozenset(said.get("wanted", there))  # a runner of an earlier version does not say
-    return Said(said["output"], there, runs, undecided, ahead, begun)
+    undecided = said.clients.count(0) > 1  # the client that asks is counted too
+    there, runs = frozenset(said.clients) - {0}, frozenset(map(WorkflowId, said.wanted))
+    ahead, begun = frozenset(map(LeaseId, said.ahead)), frozenset(map(LeaseId, said.begun))
+    return Said(said.output, there, runs, undecided, ahead, begun)
 
 
 def password(folder: Path) -> str | None:
     """The password that the runner of a folder has for its server."""
-    said = answered(Home(folder, to_look=True), {"password": True}, GLANCE)
-    return None if said is None else said["password"]
-
-
-def answered(home: Home, message: dict[str, object], patience: float) -> dict[str, Any] | None:
-    """The answer of a runner; None if there is none, or if it goes just now."""
-    try:
-        line = home.connect()
-        if line is None:
-            return None
-        with line:
-            line.settimeout(patience)
-            line.sendall(json.dumps(message).encode() + b"\n")
-            return _heard(line)
-    except TimeoutError:
-        raise HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}") from None
-    except OSError:
-        return None
-
-
-def _heard(line: socket.socket) -> dict[str, Any] | None:
-    """The answer, after the greeting."""
-    text = b""
-    while text.count(b"\n") < 2:
-        data = line.recv(1 << 16)
-        if not data:
-            return None
-        text += data
-    said: dict[str, Any] = json.loads(text.splitlines()[1])
-    if "error" in said:
-        raise HeadwayError(*said["error"])
-    return said
+    said = answered(Home(folder, to_look=True), AskPassword(), GLANCE)
+    return said.password if isinstance(said, Password) else None

@@ -7,7 +7,9 @@ from types import TracebackType
 
 from headway.live.answers.which import chosen
 from headway.live.client.asking import GLANCE, asked
-from headway.live.client.watch import Line, Progress, Stops
+from headway.live.client.line import Line
+from headway.live.client.messages import Cancel, Progress, Watch
+from headway.live.client.watch import Stops, reports
 from headway.live.home.folder import Home
 from headway.live.home.store_location import found_store, home_of
 from headway.live.store import Store
@@ -57,10 +59,10 @@ class Attached:
 
     def cancel(self, at_once: bool) -> None:
         """Has the workflow stopped for everybody; its jobs too, if at once."""
-        self._line.say({"cancel": self._workflow, "now": at_once})
+        self._line.say(Cancel(self._workflow, at_once))
 
     def progress(self) -> Iterator[Progress]:
         """Reports until nobody runs the workflow any more, or its user has seen enough."""
-        self._line.say({"watch": self._workflow})
+        self._line.say(Watch(self._workflow))
         stops = Stops()
-        yield from self._line.reports(stops)
+        yield from reports(self._line, stops)

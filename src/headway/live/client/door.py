@@ -13,8 +13,6 @@ from headway.model.errors import HeadwayError
 
 DOOR = "runner.sock"
 
-GREETING = b'{"runner": 1}\n'  # what a client hears first: from then on the runner does not leave without it
-
 
 class Door:
     """A socket to listen on. It stays in the folder it was made in, whatever comes to lie at that folder's path."""

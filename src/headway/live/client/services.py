@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from headway.engine.explain import because
-from headway.engine.groups import WORDS, group_state, shown_state
-from headway.live.client.asking import AtHand, at_hand, is_served
-from headway.live.store.views import Counted, RunningJob, Seen, Span, Submitted
-from headway.model.errors import NotFoundError, shown
-from headway.model.messages import LeaseId, WorkflowId
-from headway.model.record import field, mutable, record
+from headway.engine.groups import WORDS, shown_state
+from headway.live.client.asking import at_hand, is_served
+from headway.live.client.line import Line
+from headway.live.client.messages import Look
+from headway.live.store.views import Span, Submitted
+from headway.model.errors import HeadwayError, NotFoundError, shown
+from headway.model.messages import LeaseId
+from headway.model.record import record
 from headway.model.states import State
 
 if TYPE_CHECKING:
@@ -26,35 +27,6 @@ VERBS = ("enable", "disable", "stop", "done", "redo")
 PATIENCE = 10.0  # seconds that jobs have to end when they are stopped: they are asked first, and made to after five
 _ALL = (0, 1 << 62)  # places of all jobs
 _HEARD = 2.0  # seconds for the runner to answer
-Counts = dict[State, int]
-HomeOf: TypeAlias = "Callable[[WorkflowId], Home | None]"  # the folder of the runner that has a workflow
-
-
-@mutable
-class GroupStatus:
-    """A group, or a job that is none of a group of the level asked for."""
-
-    span: Span
-    counts: Counts = field(default_factory=dict)
-
-    @property
-    def path(self) -> str:
-        return self.span.path
-
-    @property
-    def state(self) -> State:
-        return group_state(self.counts)
-
-
-@record
-class Status:
-    """How far everything is."""
-
-    workflow: Submitted  # the one whose groups these are
-    workflows: Sequence[tuple[Submitted, Counts]]
-    groups: Sequence[GroupStatus]
-    running: Sequence[RunningJob]
-    premature_starts: Sequence[tuple[str, str]]  # jobs that began on an early release, and the one that then failed
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -89,78 +61,6 @@ def _missing(what: str, word: str, names: Sequence[str]) -> NotFoundError:
 
 
 # --- watching -------------------------------------------------------------------------------------------------------
-
-
-def status(
-    store: Store, workflow: Submitted, group: str | None = None, only: bool = False, home_of: HomeOf | None = None
-) -> Status:
-    """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows.
-
-    Jobs are given to a runner a few ahead while they are short. Which of them have not begun only the runner knows. It
-    is asked last: what it has at hand then was not running before.
-    """
-    span = None
-    if group is not None:
-        (span, *_) = found_groups(store, workflow, [group])
-    counted = store.watching.seen_counts(workflow.id if only else None)
-    listed = [one for one in store.watching.workflows() if one == workflow or not only]
-    spans, jobs = (
-        _spans(store, workflow, span),
-        store.places.seen(workflow.id, *(_ALL if span is None else span.places)),
-    )
-    running = store.watching.running(workflow.id if only or span else None)
-    ahead = not_begun(store, running, home_of)
-    if span is not None:
-        running = [job for job in running if span.first <= job.job <= span.last or job.name.startswith(f"{span.path}/")]
-    return Status(
-        workflow,
-        [(one, _counts(counted.get(one.id, Counted()), ahead)) for one in listed],
-        _level(spans, jobs, ahead),
-        [job for job in running if job.lease not in ahead],
-        store.watching.premature_starts(workflow.id),
-    )
-
-
-def not_begun(store: Store, running: Iterable[RunningJob], home_of: HomeOf | None) -> AtHand:
-    """Leases that runners here have not begun; they are asked only if there are jobs that may run."""
-    homes = {} if home_of is None else {one: home_of(one) for one in {job.workflow for job in running}}
-    return at_hand({home.folder: home for home in homes.values() if home is not None}.values(), store.is_shared)
-
-
-def _counts(counted: Counted, ahead: AtHand) -> Counts:
-    counts, waiting = dict(counted.counts), ahead.count(counted.leases)
-    if waiting:
-        counts[State.RUNNING] -= waiting
-        counts[State.ELIGIBLE] = counts.get(State.ELIGIBLE, 0) + waiting
-    return counts
-
-
-def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:
-    """The groups right below one, in order."""
-    first, last = _ALL if above is None else above.places
-    spans, end = list[Span](), -1
-    for span in store.places.groups(workflow.id):
-        if first <= span.first <= span.last <= last and span != above and span.first > end:
-            spans.append(span)
-            end = span.last
-    return spans
-
-
-def _level(spans: Sequence[Span], jobs: Iterable[Seen], ahead: AtHand) -> list[GroupStatus]:
-    """Groups, and the jobs that are of none of them, in order."""
-    found: list[GroupStatus] = []
-    at, begun = 0, False
-    for job in jobs:
-        while at < len(spans) and spans[at].last < job.job:
-            at, begun = at + 1, False
-        inside = at < len(spans) and spans[at].first <= job.job
-        if not (inside and begun):
-            found.append(GroupStatus(spans[at] if inside else Span(job.name, job.job, job.job)))
-            begun = inside
-        is_ahead = job.state is State.RUNNING and job.lease in ahead
-        seen = State.ELIGIBLE if is_ahead else shown_state(job.state, job.off)
-        found[-1].counts[seen] = found[-1].counts.get(seen, 0) + 1
-    return found
 
 
 def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -> tuple[str, list[str]]:
@@ -227,17 +127,10 @@ def tell_runner(home: Home | None) -> bool:
     """Lets the local runner know that the store was changed; whether there is one. Others look by themselves."""
     if home is None:
         return False
-    line = home.connect()
-    if line is None:
-        return False
-    with contextlib.closing(line), contextlib.suppress(OSError):
-        line.settimeout(_HEARD)
-        heard = b""
-        while not heard.endswith(b"\n"):  # it greets whom it serves; what is left unread would unmake what we say
-            more = line.recv(1 << 10)
-            if not more:
-                return False
-            heard += more
-        line.sendall(json.dumps({"look": True}).encode() + b"\n")
-        return True
+    with contextlib.suppress(HeadwayError):  # one that hangs looks by itself when it goes on
+        line = Line.to(home, _HEARD)
+        if line is not None:
+            with line:
+                line.say(Look())
+                return True
     return False

@@ -3,122 +3,50 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import select
 import signal
-import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
-from headway.live.client.door import GREETING
+from headway.live.client.line import Line
+from headway.live.client.messages import Failure, Progress, Stop
 from headway.live.client.starter import Starter
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.messages import JobId, WorkflowId
-from headway.model.record import field, record
+from headway.model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from headway.live.store import Store
 
 
-@record
-class Progress:
-    """How far the runner is with a workflow."""
+def reports(
+    line: Line, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
+) -> Iterator[Progress]:
+    """How far a workflow is, until it ends. `tell`: when its user wants it to stop, the runner is told.
 
-    done: int = 0  # in this run
-    running: int = 0
-    names: list[str] = field(default_factory=list)  # some of the jobs that run
-    failures: list[dict[str, Any]] = field(default_factory=list)
-    trouble: str = ""  # why nothing can be written or started just now
-    ended: bool = False
-    others: bool = False  # other runs go on with it
-    warnings: list[str] = field(default_factory=list)
-    stops: int = 0  # how often its user has asked it to stop
-
-
-class Line:
-    """A line to a runner: JSON in both directions."""
-
-    def __init__(self, line: socket.socket, home: Home) -> None:
-        self._line = line
-        self._home = home
-        self._heard = b""
-        self._trouble = ""  # what the runner waits for
-
-    @classmethod
-    def to(cls, home: Home, patience: float) -> Line | None:
-        """A line on which a runner has answered: one that was about to leave does not. None if there is none."""
-        line = home.connect()
-        if line is None:
-            return None
-        line.settimeout(max(0.1, patience))
-        greeting = b""
-        with contextlib.suppress(OSError):
-            greeting = line.recv(len(GREETING))
-        if greeting != GREETING:
-            line.close()
-            return None
-        line.settimeout(None)
-        return cls(line, home)
-
-    def close(self) -> None:
-        self._line.close()
-
-    def say(self, message: Mapping[str, object]) -> None:
-        try:
-            self._line.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            raise self._dead() from None
-
-    def reports(
-        self, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
-    ) -> Iterator[Progress]:
-        """Reports until the workflow ends. `tell`: when its user wants it to stop, the runner is told.
-
-        `between` is called before each wait, and says after how many seconds it wants to be called again.
-        """
-        while True:
-            pause = None if between is None else between()
-            ready, _, _ = select.select([self._line.fileno(), stops.fileno()], [], [], pause)
-            while stops.news():
-                if not tell or stops.count > 2:
-                    raise KeyboardInterrupt
-                if self._trouble:  # nobody knows for how long; the runner goes on without us, and begins nothing new
-                    raise KeyboardInterrupt
-                self.say({"stop": "gently" if stops.count == 1 else "now"})
-                yield Progress(stops=stops.count)
-            if self._line.fileno() not in ready:
-                continue
-            for said in self._news():
-                if "error" in said:
-                    raise HeadwayError(*said["error"])
-                self._trouble = said["trouble"]
-                yield Progress(**said)
-                if said["ended"]:
+    `between` is called before each wait, and says after how many seconds it wants to be called again.
+    """
+    trouble = ""  # what the runner waits for
+    while True:
+        pause = None if between is None else between()
+        ready, _, _ = select.select([line.fileno(), stops.fileno()], [], [], pause)
+        while stops.news():
+            if not tell or stops.count > 2:
+                raise KeyboardInterrupt
+            if trouble:  # nobody knows for how long; the runner goes on without us, and begins nothing new
+                raise KeyboardInterrupt
+            line.say(Stop("gently" if stops.count == 1 else "now"))
+            yield Progress(stops=stops.count)
+        for said in line.news() if line.fileno() in ready else ():
+            if isinstance(said, Progress):
+                trouble = said.trouble
+                yield said
+                if said.ended:
                     return
-
-    def _dead(self) -> HeadwayError:
-        last = self._home.last_words()
-        why = f"{self._home.talk} may tell why{f': {last}' if last else '.'}"
-        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {why}")
-
-    def _news(self) -> Iterator[dict[str, Any]]:
-        """What has come since it was last looked at."""
-        try:
-            data = self._line.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            raise self._dead()
-        self._heard += data
-        while b"\n" in self._heard:
-            text, _, self._heard = self._heard.partition(b"\n")
-            yield json.loads(text)
 
 
 def watched(home: Home, starter: Starter, patience: float = 20.0) -> Line:
@@ -159,15 +87,10 @@ class Stops:
         return True
 
 
-def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[dict[str, Any]]:
+def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[Failure]:
     """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
     return [
-        {
-            "job": name,
-            "exit_code": code,
-            "reason": reason,
-            "log": home.log(workflow, JobId(job), attempt) if attempt else None,
-        }
+        Failure(name, code, reason or "", home.log(workflow, JobId(job), attempt) if attempt else None)
         for name, job, attempt, code, reason in store.progress.failures(workflow)
     ]
 

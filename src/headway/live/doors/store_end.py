@@ -65,8 +65,10 @@ class StoreEnd:
 
     def exchange(self, asked: Question) -> Reply:
         """One exchange, and what goes with it."""
-        directories, unknown, heard = _NOTHING, list[WorkflowId](), list[bool]()
+        directories = _NOTHING
         wound_up: dict[WorkflowId, Sequence[LeaseId] | None] | None = None
+        unknown: list[WorkflowId] = []
+        heard: list[bool] = []
         workflows, ends = asked.workflows, asked.ends
         if asked.news:
             directories = {}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headway.live.client.asking import asked
+from headway.live.home import environments
 from headway.live.home.folder import Home
 from headway.live.store import Store
 from headway.live.store.views import Run
@@ -123,6 +124,9 @@ def carry_out(home: Home | None, store: Store, what: Plan, wish: Wish, now: Seco
             if home is not None and any(run.leases for run in what.runs):
                 _recover(home, store)
             store.history.forget([run.workflow for run in what.runs])
+            for run in what.runs:
+                if home is not None:
+                    environments.forget(home.folder, run.workflow)
         aside = [_aside(one.path) for one in what.litter]
     if what.runs and not wish.only_logs:
         store.database.shrink()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from headway.live.store import FILE, is_server, looked_at, opened
 from headway.model.errors import HeadwayError, NotFoundError, shown
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store import Store

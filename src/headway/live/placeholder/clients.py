@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import math
 import os
 import socket
 import time
 from collections.abc import Mapping
 
-from headway.live.client.door import GREETING
+from headway.live.client.messages import (
+    REQUESTS,
+    RESPONSES,
+    AskPassword,
+    Cancel,
+    Failure,
+    Greeting,
+    Look,
+    Progress,
+    Refusal,
+    Request,
+    Response,
+    Run,
+    Say,
+    Stop,
+    Watch,
+    Where,
+)
 from headway.live.doors.messages import Word
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
@@ -18,7 +35,7 @@ from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
@@ -30,12 +47,12 @@ class Client:
     def __init__(self, line: socket.socket) -> None:
         self._line = line
         self._heard = b""
-        self._unsent = GREETING
+        self._unsent = RESPONSES.encode(Greeting())
         self.gone = False
         self.is_waited_for = False  # until its line takes more
         self.workflow = WorkflowId(0)  # none yet
         self.is_new = False  # and whether the store has that one is not known yet
-        self.environment: Mapping[bytes, bytes] = os.environb
+        self.environment: Mapping[bytes, bytes] | None = None  # for jobs; None: it is in the private file of the run
         self.slots = 1
         self.mark = ""  # of the job that the client is part of, if it is
         self.wants_more = False  # new jobs may be started for it
@@ -52,7 +69,7 @@ class Client:
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
-        self._failures: list[dict[str, Any]] = []
+        self._failures: list[Failure] = []
         self._trouble = ""
         self._warned = 0  # warnings that it was told
         self.over = False  # the end was told
@@ -71,52 +88,50 @@ class Client:
         *lines, self._heard = (self._heard + data).split(b"\n")
         try:
             for text in lines:
-                self._take(json.loads(text))
+                self._take(REQUESTS.decode(text))
             if len(self._heard) > LONGEST:
                 raise ValueError(f"a message has at most {LONGEST >> 20} MB")
-        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-            self.refuse(HeadwayError(f"the runner does not understand what was said: {error or type(error).__name__}."))
+        except (HeadwayError, ValueError) as error:
+            self.refuse(HeadwayError(f"the runner does not understand what was said: {error}"))
             data = b""
         if not data:
             self._lose()
 
-    def _take(self, message: dict[str, Any]) -> None:
-        if "workflow" in message:
-            given = message["environment"].items()
-            self.environment = {_name(name): _word(value) for name, value in given}
-            self.slots = max(1, _count(message["slots"]))
-            self.mark = str(message.get("mark", ""))
-            self.fail_fast = bool(message.get("fail_fast"))
-            self.memory = _count(message.get("memory", 0))
-            self.named = {str(name): _count(count) for name, count in message.get("named", {}).items()}
-            self.recipes = bool(message.get("recipes"))
-            self.workflow, self.is_new = WorkflowId(_count(message["workflow"])), True
-            self.wants_more, self.over, self._changed = True, False, True
-        if "watch" in message:
-            self.workflow, self.is_new = WorkflowId(_count(message["watch"])), True
-            self.watches, self._changed = True, True
-        if "cancel" in message:
-            self.cancels = WorkflowId(_count(message["cancel"])), bool(message.get("now"))
-        self.asks_to_look = self.asks_to_look or bool(message.get("look"))
-        self.asks_password = self.asks_password or bool(message.get("password"))
-        if "say" in message:
-            say = message["say"]
-            self.says = Word(_count(say["lease"]), str(say["store"]), str(say["text"]), bool(say["ready"]))
-        if "where" in message:
-            self.asks_where = _count(message["where"])
-        stop = message.get("stop")
-        if stop:
-            self.wants_more = False
-            self.stops, self.stops_now = True, stop == "now"
+    def _take(self, message: Request) -> None:
+        match message:
+            case Run():
+                given = message.environment
+                self.environment = None if given is None else {_name(one): _word(given[one]) for one in given}
+                self.slots, self.mark = max(1, message.slots), message.mark
+                self.fail_fast, self.recipes = message.fail_fast, message.recipes
+                self.memory, self.named = message.memory, message.named
+                self.workflow, self.is_new = WorkflowId(message.workflow), True
+                self.wants_more, self.over, self._changed = True, False, True
+            case Watch():
+                self.workflow, self.is_new = WorkflowId(message.watch), True
+                self.watches, self._changed = True, True
+            case Stop():
+                self.wants_more = False
+                self.stops, self.stops_now = True, message.stop == "now"
+            case Cancel():
+                self.cancels = WorkflowId(message.cancel), message.now
+            case Look():
+                self.asks_to_look = True
+            case Say():
+                self.says = message.say
+            case Where():
+                self.asks_where = message.where
+            case AskPassword():
+                self.asks_password = True
 
-    def answer(self, said: Mapping[str, object]) -> None:
+    def answer(self, said: Response) -> None:
         """Tells what the client has asked."""
-        self._unsent += json.dumps(said).encode() + b"\n"
+        self._unsent += RESPONSES.encode(said)
         self.flush()
 
     def refuse(self, error: HeadwayError) -> None:
         """Tells why nothing is done for the client; it hears the end of its line after that."""
-        self.answer({"error": [error.what, error.fix]})
+        self.answer(Refusal([error.what, error.fix]))
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)  # which wakes the runner, and that drops the client
         self.wants_more = False
@@ -135,16 +150,9 @@ class Client:
         self._changed = True
         if finish.exit_code == 0 or lease.final is None or lease.kind == Kind.SERVICE:
             return
-        self._failures.append(
-            {
-                "job": lease.name,
-                "attempt": lease.attempt,
-                "final": lease.is_final(finish.exit_code),
-                "exit_code": finish.exit_code,
-                "reason": finish.reason,
-                "log": home.log(lease.workflow, lease.job, lease.attempt),
-            }
-        )
+        log = home.log(lease.workflow, lease.job, lease.attempt)
+        is_final = lease.is_final(finish.exit_code)
+        self._failures.append(Failure(lease.name, finish.exit_code, finish.reason, log, lease.attempt, is_final))
         if self.fail_fast and lease.is_final(finish.exit_code):
             self.wants_more = False
 
@@ -153,9 +161,9 @@ class Client:
         self._done += done
         self._changed = True
 
-    def due(self) -> float | None:
+    def due(self) -> float:
         """When there will be something to tell."""
-        return self._last + PACE if self._changed and not (self.over or self._unsent) else None
+        return self._last + PACE if self._changed and not (self.over or self._unsent) else math.inf
 
     def has_news(self, trouble: str, warnings: list[str]) -> bool:
         """Whether there is something to tell that can wait no longer."""
@@ -173,19 +181,11 @@ class Client:
         """
         if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble, warnings)):
             return
-        said = {
-            "done": self._done,
-            "running": running,
-            "names": names,
-            "failures": self._failures,
-            "trouble": trouble,
-            "ended": ended,
-            "others": others,
-            "warnings": warnings[self._warned :],
-        }
+        news = warnings[self._warned :]
+        said = Progress(self._done, running, names, self._failures, trouble, ended, others, news)
         self._warned = len(warnings)
         self._failures, self._trouble, self._changed, self._last = [], trouble, False, time.monotonic()
-        self._unsent = json.dumps(said).encode() + b"\n"
+        self._unsent = RESPONSES.encode(said)
         self.flush()
         if ended:
             self.wants_more, self.over = False, True
@@ -207,14 +207,6 @@ class Client:
         except OSError:
             self._unsent = b""
             self._lose()
-
-
-def _count(value: Any) -> int:
-    """A number that every database and every system call takes."""
-    number = int(value)
-    if not 0 <= number < 1 << 63:
-        raise ValueError("a number is out of range")
-    return number
 
 
 def _word(text: str) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from headway.live.client.door import peer
 from headway.live.failpoint import failpoint
+from headway.live.home.environments import kept
 from headway.live.home.folder import Home
 from headway.live.placeholder.clients import Client
 from headway.model.errors import HeadwayError
@@ -18,7 +19,7 @@ class Desk:
     """The clients of a runner, and what they want in all, recomputed whenever one may want something else."""
 
     def __init__(self, home: Home, poll: select.epoll, most: int) -> None:
-        self._poll = poll
+        self._poll, self._folder = poll, home.folder
         self._most = most
         self.clients: dict[int, Client] = {}  # by the handle of their line
         self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
@@ -79,7 +80,7 @@ class Desk:
         if self.closing:
             for client in present:
                 client.wants_more = False
-        self._environments = {one.workflow: one.environment for one in reversed(present) if one.wants_more}
+        self._environments = {one.workflow: self._environment(one) for one in reversed(present) if one.wants_more}
         self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
         self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
         self.memory = max((client.memory for client in present), default=0)
@@ -88,6 +89,13 @@ class Desk:
             for name, count in client.named.items():
                 self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
+
+    def _environment(self, client: Client) -> Mapping[bytes, bytes]:
+        """What jobs of a client's workflow get: what it has given, or kept in the file of its run."""
+        if client.environment is None:
+            found = kept(self._folder, client.workflow)
+            client.environment = os.environb if found is None else found
+        return client.environment
 
     def cancel(self, workflow: WorkflowId) -> None:
         """Nobody wants a workflow run any more."""

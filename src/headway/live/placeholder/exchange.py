@@ -6,12 +6,13 @@ Both are one transaction. If it cannot be made, nothing is lost, and it is tried
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from headway.engine.ready import Room
 from headway.engine.silence import BEATS
@@ -28,6 +29,7 @@ from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting
 from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,16 +178,14 @@ class Supply:
         busy = {lease.workflow for lease in (*there, *self.at_hand)}
         return [workflow for workflow in self._desk.wanted if workflow not in busy]
 
-    def times(self) -> Iterator[float]:
+    def next_due(self) -> float:
         """When there is something to see to."""
         if self.asked is not None:
-            return
+            return math.inf
         if self.trouble:
-            yield self._again
-        elif self.finished:
-            yield self._since + PATIENCE
-        if self.wake and self._desk.wanted and not self.trouble:
-            yield self.wake
+            return self._again
+        due = self._since + PATIENCE if self.finished else math.inf
+        return min(due, self.wake) if self.wake and self._desk.wanted else due
 
     def ask(self) -> None:
         """Tells how attempts ended, and asks for what there is room for."""
@@ -198,15 +198,15 @@ class Supply:
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
         self._number += 1
+        ends, since = self.finished, since_boot() if self.is_shared or self._port.is_far else 0.0
         self.asked = Asked(
-            *(self._number, self.finished, idle, room.most, holds is not None, since_boot()),
-            *(self._spool.mark, len(self._noted), errands),
+            self._number, ends, idle, room.most, holds is not None, since, self._spool.mark, len(self._noted), errands
         )
         self.finished, self.errands, self.calls_roll, self._was_stirred = [], NONE, False, False
-        question = Question(
-            *(self.asked.ends, room, self._desk.wanted, time.time(), idle, holds, (), errands.news),
-            *([word for word, _ in errands.says], errands.winds_up, self._number),
-        )
+        question = Question(ends, room, self._desk.wanted, time.time(), idle, holds, number=self._number)
+        if errands is not NONE:
+            words = [word for word, _ in errands.says]
+            question = replace(question, news=errands.news, says=words, winds_up=errands.winds_up)
         try:
             self._port.ask(question)
         except HeadwayError as error:
@@ -253,7 +253,8 @@ class Supply:
         assert asked is not None
         failpoint("exchange.after")
         self._settle(asked)
-        self.directories.update(reply.directories)
+        if reply.directories:
+            self.directories.update(reply.directories)
         if self.is_shared:
             # A sign of life that took long is an old one: give another.
             self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)
@@ -270,8 +271,9 @@ class Supply:
             self.put_back("given back", {lease.id for lease in answer.leases if lease.workflow not in wanted})
         if (self.is_shared or self.over or answer.over or answer.stuck) and not self._was_stirred:
             self._conclude(answer, asked.idle)
-        for (_, tell), heard in zip(asked.errands.says, reply.heard, strict=True):
-            tell(heard)
+        if asked.errands is not NONE:
+            for (_, tell), heard in zip(asked.errands.says, reply.heard, strict=True):
+                tell(heard)
         return answer
 
     def welcomed(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import select
 import signal
@@ -268,6 +269,17 @@ class Jobs:
         mine = (job.lease.name for job in self.running.values() if job.lease.workflow == workflow)
         return list(islice(mine, 4))
 
+    def has(self, workflow: WorkflowId) -> bool:
+        """Whether any job of a workflow runs."""
+        for job in self.running.values():  # noqa: SIM110 - a hot path: most often it is the first
+            if job.lease.workflow == workflow:
+                return True
+        return False
+
+    def count(self, workflow: WorkflowId) -> int:
+        """How many jobs of a workflow run."""
+        return sum(job.lease.workflow == workflow for job in self.running.values())
+
     def beside(self, workflow: WorkflowId) -> int:
         """How many services of a workflow run."""
         return sum(job.lease.workflow == workflow and job.lease.kind in BESIDE for job in self.running.values())
@@ -303,8 +315,8 @@ class Jobs:
 
     # --- time ------------------------------------------------------------------------------------------------------
 
-    def next_alarm(self) -> float | None:
-        return self._alarms[0][0] if self._alarms else None
+    def next_alarm(self) -> float:
+        return self._alarms[0][0] if self._alarms else math.inf
 
     def ring(self) -> None:
         """Alarms that are due: time limits, and jobs that did not end when asked."""

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
-_A_WHILE = 1000  # milliseconds; most runners that live so long have jobs that may be inherited
+_A_WHILE = 10_000  # milliseconds; most runners that live so long have jobs that may be inherited
 
 
 def keep(folder: Path, told: int, become_runner: Callable[[], int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -35,7 +36,10 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        Runner(home, _port(home, sync, server), server).run(told)
+        runner = Runner(home, _port(home, sync, server), server)
+        gc.freeze()  # what was imported stays, and need not be looked at for cycles
+        gc.enable()
+        runner.run(told)
     except HeadwayError as error:
         print(f"headway: {error}", file=sys.stderr, flush=True)
         return 1

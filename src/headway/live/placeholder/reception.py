@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from headway.live.client.messages import Heard, Password, Place
 from headway.live.doors.messages import Word
 from headway.live.placeholder.clients import Client
 from headway.live.store import PASSWORD
@@ -61,7 +62,7 @@ class Reception:
             self._runner.look()
         if client.asks_password:
             client.asks_password = False
-            client.answer({"password": os.environ.get(PASSWORD) if self._supply.is_shared else None})
+            client.answer(Password(os.environ.get(PASSWORD) if self._supply.is_shared else None))
         if client.says is not None:
             self._pass_on(client, client.says)
         if client.asks_where is not None:
@@ -88,14 +89,14 @@ class Reception:
         """A job says something of itself; a provisioner that is ready lets others begin."""
         client.says = None
         if word.store not in ("", self._runner.store_id):
-            client.answer({"said": None})  # a job of another store
+            client.answer(Heard(None))  # a job of another store
             return
 
         def tell(said: bool | HeadwayError) -> None:
             if isinstance(said, HeadwayError):
                 client.refuse(said)
             else:
-                client.answer({"said": said})
+                client.answer(Heard(said))
 
         self._supply.send(says=(word, tell))
         if word.ready:
@@ -103,13 +104,12 @@ class Reception:
 
     def _tell_where(self, client: Client, lease: int) -> None:
         client.asks_where = None
-        there = [one.workflow for one in self._desk.clients.values()]
-        ahead = [one.id for one in self._supply.at_hand]
-        begun = [job.lease.id for job in self._jobs.running.values()]
+        there: list[int] = [one.workflow for one in self._desk.clients.values()]
+        ahead: list[int] = [one.id for one in self._supply.at_hand]
+        begun: list[int] = [job.lease.id for job in self._jobs.running.values()]
         if self._supply.trouble or self._supply.asked is not None:
             begun += [one.lease for one in self._supply.unrecorded]
-        said = {"where": lease, "output": self._jobs.output(lease), "clients": there, "ahead": ahead, "begun": begun}
-        client.answer({**said, "wanted": self._desk.wanted})
+        client.answer(Place(lease, self._jobs.output(lease), there, ahead, begun, list(self._desk.wanted)))
 
     # --- how far it is ---------------------------------------------------------------------------------------------
 
@@ -117,10 +117,11 @@ class Reception:
         """Tells every client how far it is."""
         changed = False
         for handle, client in self._desk.clients.items():
-            mine = sum(job.lease.workflow == client.workflow for job in self._jobs.running.values())
-            is_busy = mine and client.wants_more and client.workflow not in self._supply.over  # else services may end
-            if is_busy and not client.has_news(self._supply.trouble, self._jobs.warnings):
+            may_go_on = client.wants_more and client.workflow not in self._supply.over  # else services may end
+            has_news = client.has_news(self._supply.trouble, self._jobs.warnings)
+            if may_go_on and not has_news and self._jobs.has(client.workflow):
                 continue
+            mine = self._jobs.count(client.workflow)
             over = self._is_over(client, mine)
             others = client.workflow in self._desk.wanted and not client.wants_more
             names = self._jobs.names(client.workflow)

@@ -38,7 +38,9 @@ class HostRoom:
             for lease in [*(job.lease for job in jobs.running.values()), *at_hand]:
                 for name, count in lease.named:
                     named[name] = named.get(name, 0) - count
-        is_whole = not at_hand and all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
+        is_whole = not at_hand and (
+            not jobs.running or all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
+        )
         return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
 
     def _depth(self, slots: int, round_trip: Seconds) -> int:

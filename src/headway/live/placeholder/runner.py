@@ -222,7 +222,7 @@ class Runner:
     def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
         """An end is known: first to the spool, then to whoever waits for it."""
         self.supply.record(finish, place)
-        self.due = 0.0 if finish.exit_code != 0 else min((self.due, *self.supply.times()))
+        self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.supply.next_due())
         for client in self.desk.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
@@ -254,12 +254,13 @@ class Runner:
     def turn(self) -> None:
         """Fills free slots from what is at hand, and sees the store where there is something to say or to get."""
         self.jobs.sweep()
-        is_time = time.monotonic() - self.last_beat > self.beat
-        if is_time:
-            self.last_beat = time.monotonic()
+        now = time.monotonic()
+        if now - self.last_beat > self.beat:
+            self.last_beat = now
             self.look()
         try:
-            self.fill()
+            if self.supply.at_hand:
+                self.fill()
             while self.supply.is_due():
                 self.upkeep.verify(LATELY if self.jobs.are_short else 0.0)
                 self.supply.ask()
@@ -271,7 +272,8 @@ class Runner:
                 self.supply.finished.clear()  # there is nowhere left to write it
             else:
                 self.supply.worry(str(error))
-        self.responses.watch()
+        if self.port.is_far:
+            self.responses.watch()
 
     # --- time ------------------------------------------------------------------------------------------------------
 
@@ -287,15 +289,12 @@ class Runner:
 
     def next_due(self, deadline: float) -> float:
         """When there is something to see to; never while nothing can be due."""
-        times = [due for client in self.desk.clients.values() if (due := client.due()) is not None]
-        if (alarm := self.jobs.next_alarm()) is not None:
-            times.append(alarm)
-        times += self.supply.times()
+        due = min(self.supply.next_due(), self.jobs.next_alarm(), deadline or math.inf)
         if self.jobs.running or self.desk.clients:
-            times.append(self.last_beat + self.beat + 0.01)
-        if deadline:
-            times.append(deadline)
-        return min(times, default=math.inf)
+            due = min(due, self.last_beat + self.beat + 0.01)
+        for client in self.desk.clients.values():
+            due = min(due, client.due())
+        return due
 
     def leave(self) -> bool:
         """Goes, unless somebody came in at the last moment."""

@@ -9,9 +9,12 @@ from functools import cached_property
 from pathlib import Path
 
 from headway.engine.edited import REFUSE
+from headway.live.client.line import Line
+from headway.live.client.messages import Failure, Progress, Run
 from headway.live.client.outage import waited_out
-from headway.live.client.watch import Bounds, Line, Progress, Stops, bounds, failed_jobs
+from headway.live.client.watch import Bounds, Stops, bounds, failed_jobs, reports
 from headway.live.failpoint import failpoint
+from headway.live.home.environments import keep
 from headway.live.home.folder import Home
 from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
@@ -25,8 +28,6 @@ from headway.model.workflow import Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from headway.live.runs.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
@@ -57,7 +58,7 @@ class Outcome:
     tally: Tally
     seconds: float
     bounds: Bounds
-    failures: Sequence[Mapping[str, Any]]
+    failures: Sequence[Failure]
     returned: int | None  # what the workflow itself says (FINAL, ABORT-DAG-ON)
     rescue: Path | None  # where what is done was written down for DAGMan
     failed: int = FAILED  # the exit code of one that is not done
@@ -151,17 +152,19 @@ class Session:
     def start(self) -> None:
         """Tells the runner what is wanted."""
         failpoint("hello.before")
+        environment = self._environment()
+        is_kept = keep(self._home.folder, self.number, environment)
         self._line.say(
-            {
-                "workflow": self.number,
-                "slots": self._wish.slots,
-                "environment": self._environment(),
-                "mark": os.environ.get("HEADWAY_LEASE", ""),
-                "fail_fast": self._wish.fail_fast,
-                "memory": self._wish.memory,
-                "named": dict(self._wish.named),
-                "recipes": self._workflow.format == "makefile",
-            }
+            Run(
+                self.number,
+                self._wish.slots,
+                None if is_kept else environment,
+                mark=os.environ.get("HEADWAY_LEASE", ""),
+                fail_fast=self._wish.fail_fast,
+                memory=self._wish.memory,
+                named=dict(self._wish.named),
+                recipes=self._workflow.format == "makefile",
+            )
         )
         failpoint("hello.after")
 
@@ -187,7 +190,7 @@ class Session:
 
             known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
-        yield from self._line.reports(stops, tell=True, between=None if files is None else files.update)
+        yield from reports(self._line, stops, tell=True, between=None if files is None else files.update)
         if files is not None:
             self._files = files
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from headway.engine.arrangement import DISABLED, Place, Waits, arranged, arrives
+from headway.engine.arrangement import Place, Waits, arranged, arrives
 from headway.engine.plan import Known, Plan
 from headway.live.store.rows import STATES
 from headway.live.store.text import decode
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record
-from headway.model.states import State
+from headway.model.states import Needs, Off, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def known(database: Database, workflow: WorkflowId) -> dict[int, Known]:
     """How far earlier runs have got with each job."""
     return {
-        job: Known(STATES[state], attempts > 0, bool(off & DISABLED))
+        job: Known(STATES[state], attempts > 0, bool(off & Off.BY_USER))
         for job, state, _, off, attempts in database.run("places", workflow=workflow)
     }
 
@@ -85,9 +85,9 @@ def arrange(database: Database, workflow: WorkflowId, flat: Flat, plan: Plan | N
 def _waits(database: Database, workflow: WorkflowId, flat: Flat) -> Waits:
     size = len(flat.dag)
     counted, beside = set(), dict[int, int]()
-    for parent, child, weak, state in database.run("odd_arcs", workflow=workflow, size=size):
+    for parent, child, needs, state in database.run("odd_arcs", workflow=workflow, size=size):
         if parent < size:
             counted.add((parent, child))
-        elif weak < 2 and state != State.DONE:
+        elif needs < Needs.END_MET and state != State.DONE:
             beside[child] = beside.get(child, 0) + 1
     return Waits(counted, beside)

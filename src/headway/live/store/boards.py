@@ -78,5 +78,5 @@ def _add_nodes(board: Board, workflow: WorkflowId, found: Iterable[Sequence[Any]
 
 
 def _add_arcs(board: Board, workflow: WorkflowId, found: Iterable[Sequence[Any]]) -> None:
-    for parent, child, weak in found:
-        board.arcs.setdefault((workflow, parent), []).append((child, weak))
+    for parent, child, needs in found:
+        board.arcs.setdefault((workflow, parent), []).append((child, needs))

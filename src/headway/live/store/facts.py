@@ -11,7 +11,7 @@ from headway.live.store.rows import STATES
 from headway.live.store.text import decode
 from headway.model.errors import NotFoundError
 from headway.model.messages import JobId, WorkflowId
-from headway.model.states import Kind, State, Step
+from headway.model.states import Kind, Off, State, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def facts(database: Database, workflow: WorkflowId, job: JobId, is_served: bool)
     return Facts(
         decode(name),
         STATES[state],
-        bool(off & 1),
+        bool(off & Off.BY_USER),
         Kind(kind),
         _awaited(database, workflow, job) if waits else [],
         later or None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from headway.live.store.rows import STATES, names
 from headway.live.store.text import decode, encode
@@ -13,6 +13,8 @@ from headway.model.states import Kind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.database import Database
+
+MANY = 1000  # names that are not looked for one by one
 
 
 class Places:
@@ -46,6 +48,14 @@ class Places:
             Seen(JobId(job), decode(name), STATES[state], bool(off), lease)
             for job, name, state, off, lease in self._database.run("seen", workflow=workflow, first=first, last=last)
         ]
+
+    def names(self, workflow: WorkflowId, jobs: Sequence[int]) -> dict[int, str]:
+        """Of some jobs; of all of them if they are many."""
+        if len(jobs) > MANY:
+            found = self._database.run("names", workflow=workflow)
+        else:
+            found = self._database.run("some_names", workflow=workflow, jobs=self._database.array(jobs))
+        return {job: decode(name) for job, name in found}
 
     def awaited_by(self, workflow: WorkflowId, first: int, last: int) -> list[str]:
         """The jobs that those from one place to another wait for directly, or behind milestones, done or not."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headway.engine.progress import Key, Node, Row
 from headway.live.store.rows import MovedError, good, node_of, row
 from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
-from headway.model.states import Kind
+from headway.model.states import Kind, Needs
 
 if TYPE_CHECKING:
     from headway.live.store.database import Database
@@ -47,8 +47,8 @@ class Rehearsal:
     def _load(self, workflow: WorkflowId, parents: list[JobId]) -> None:
         for parent in parents:
             self.arcs[workflow, parent] = []
-        for *values, weak, parent in self._database.run("children", workflow=workflow, parents=parents):
-            self.arcs[workflow, parent].append((self._seen(values), weak == 1))
+        for *values, needs, parent in self._database.run("children", workflow=workflow, parents=parents):
+            self.arcs[workflow, parent].append((self._seen(values), needs == Needs.END))
 
     def leased(self, lease: LeaseId) -> Row | None:
         key = self.jobs.get(lease)

@@ -47,6 +47,13 @@ INSERT INTO job_groups (workflow, place, path, first, last) VALUES (:workflow, :
 -- name: copy_groups
 COPY job_groups (workflow, place, path, first, last) FROM STDIN
 
+-- Others are to notice that it came. A job's number is never smaller than latest_change was before.
+-- name: touch
+UPDATE jobs SET
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
+WHERE workflow = :workflow AND job = 0
+
 -- name: latest
 SELECT id, digest FROM workflows WHERE source = :source AND owner IN ('', :owner) ORDER BY id DESC LIMIT 1
 
@@ -137,7 +144,7 @@ WHERE a.id = ANY(CAST(:leases AS bigint[])) -- postgresql
 SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off, a.weak
     , a.parent -- postgresql
 FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.child
-WHERE a.workflow = :workflow AND a.weak < 2
+WHERE a.workflow = :workflow AND a.weak < {END_MET}
     AND a.parent = :parent -- sqlite
     AND a.parent = ANY(CAST(:parents AS bigint[])) -- postgresql
 ORDER BY a.parent, a.child
@@ -161,9 +168,11 @@ FROM unnest(CAST(:started AS double precision[]), CAST(:ended AS double precisio
 WHERE a.id = e.lease -- postgresql
 
 -- name: change_jobs
-UPDATE jobs SET state = :state, waiting_for = :waiting_for, tries = :tries, arrival = :arrival -- sqlite
+UPDATE jobs SET state = :state, waiting_for = :waiting_for, tries = :tries, arrival = :arrival, -- sqlite
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
 WHERE workflow = :workflow AND job = :job -- sqlite
-UPDATE jobs j SET state = c.state, waiting_for = c.waiting_for, tries = c.tries, arrival = c.arrival -- postgresql
+UPDATE jobs j SET state = c.state, waiting_for = c.waiting_for, tries = c.tries, arrival = c.arrival, -- postgresql
+    changed = pg_current_xact_id() -- postgresql
 FROM unnest(CAST(:state AS integer[]), CAST(:waiting_for AS bigint[]), CAST(:tries AS bigint[]), -- postgresql
     CAST(:arrival AS bigint[]), CAST(:workflow AS bigint[]), CAST(:job AS bigint[])) -- postgresql
     AS c(state, waiting_for, tries, arrival, workflow, job) -- postgresql
@@ -261,7 +270,7 @@ UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 SELECT w.halted,
     EXISTS (SELECT 1 FROM jobs
             WHERE workflow = w.id AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL)
-        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < 2
+        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < {END_MET}
             WHERE j.workflow = w.id AND j.state = {RUNNING} AND j.kind = {PROVISIONER}),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = {ELIGIBLE} AND kind <> {SERVICE}),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > {FAILED} AND state < {DISABLED} AND kind <> {SERVICE}),
@@ -276,8 +285,8 @@ WHERE workflow = :workflow AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PR
 -- name: futile
 WITH RECURSIVE blocked (job) AS (
     SELECT a.child FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-    WHERE a.workflow = :workflow AND a.weak = 0 AND j.state = {FAILED}
-    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = 0)
+    WHERE a.workflow = :workflow AND a.weak = {SUCCESS} AND j.state = {FAILED}
+    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = {SUCCESS})
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job
 WHERE j.state = {WAITING} AND j.kind <> {MILESTONE}
 
@@ -287,11 +296,12 @@ FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.job = :job AND j.state = {ELIGIBLE}
 
 -- name: spend
-UPDATE arcs SET weak = 2 WHERE workflow = :workflow AND parent = :parent AND weak = 1
+UPDATE arcs SET weak = {END_MET} WHERE workflow = :workflow AND parent = :parent AND weak = {END}
 
--- Arcs of a provisioner, which count once though it may end again: 3, as 2 is for one that is weak.
+-- Arcs of a provisioner, which count once though it may end again.
 -- name: count_arcs
-UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak < 2
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS} THEN {SUCCESS_MET} ELSE {END_MET} END
+WHERE workflow = :workflow AND parent = :parent AND weak < {END_MET}
 
 -- name: set_arrivals
 UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
@@ -318,12 +328,13 @@ WITH new AS ( -- postgresql
     FROM unnest(CAST(:jobs AS bigint[]), CAST(:numbers AS bigint[]), CAST(:steps AS integer[])) -- postgresql
         WITH ORDINALITY AS u(job, number, step, place) -- postgresql
     ORDER BY place RETURNING id, job, number), -- postgresql
-moved AS (UPDATE jobs j SET state = {RUNNING}, lease = new.id, attempts = new.number -- postgresql
+moved AS (UPDATE jobs j SET state = {RUNNING}, lease = new.id, attempts = new.number, -- postgresql
+    changed = pg_current_xact_id() -- postgresql
     FROM new WHERE j.workflow = :workflow AND j.job = new.job) -- postgresql
 SELECT job, id FROM new -- postgresql
 
 -- name: take
-UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number WHERE workflow = :workflow AND job = :job
+UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number, changed = :id WHERE workflow = :workflow AND job = :job
 
 -- name: enter
 INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
@@ -414,21 +425,23 @@ FOR UPDATE -- postgresql
 -- Arcs that count already, and those from nodes outside the dag, which come after it.
 -- name: odd_arcs
 SELECT a.parent, a.child, a.weak, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-WHERE a.workflow = :workflow AND (a.weak > 1 OR a.parent >= :size)
+WHERE a.workflow = :workflow AND (a.weak >= {END_MET} OR a.parent >= :size)
 
--- Jobs that are left out of this run (off: 1 disabled, 2 left out, 4 and nobody waits for it).
+-- Jobs that are left out of this run.
 -- name: left_out
-SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > 1 GROUP BY state
+SELECT state, COUNT(*) FROM jobs WHERE workflow = :workflow AND off > {BY_USER} GROUP BY state
 
 -- Jobs that have not ended and that their user has disabled.
 -- name: disabled
 SELECT s.name FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
-WHERE j.workflow = :workflow AND (j.off & 1) = 1 AND j.state NOT IN ({RUNNING}, {DONE}, {FAILED}) AND j.kind <> {PART}
+WHERE j.workflow = :workflow AND (j.off & {BY_USER}) <> 0 AND j.state NOT IN ({RUNNING}, {DONE}, {FAILED}) AND j.kind <> {PART}
 ORDER BY j.job
 
 -- name: arrange
 UPDATE jobs SET state = :state, waiting_for = :waiting_for, off = :off,
-    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END
+    arrival = COALESCE(CAST(:arrival AS bigint), arrival), tries = CASE WHEN :anew = 1 THEN 0 ELSE tries END,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
 WHERE workflow = :workflow AND job = :job
 
 -- name: reset_node

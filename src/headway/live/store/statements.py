@@ -1,7 +1,7 @@
 """The SQL of the store: named statements in queries.sql, told apart by database where they must differ.
 
-States and kinds are written by name, `{RUNNING}`, and become numbers here. Parameters would not do: with them a
-database could not use its indexes of the rows in one state.
+States, kinds and their like are written by name, `{RUNNING}`, and become numbers here. Parameters would not do: with
+them a database could not use its indexes of the rows in one state.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from headway.model.record import record
-from headway.model.states import COUNTED, Kind, State
+from headway.model.states import COUNTED, Kind, Needs, Off, State
 
 DIALECTS = ("sqlite", "postgresql")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
-_NUMBERS = {one.name: str(int(one)) for one in (*State, *Kind)} | {"COUNTED": ", ".join(map(str, sorted(COUNTED)))}
+_NUMBERS = {one.name: str(int(one)) for one in (*State, *Kind, *Off, *Needs)} | {
+    "COUNTED": ", ".join(map(str, sorted(COUNTED)))
+}
 
 
 @record

@@ -75,14 +75,20 @@ UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow -- sqlite
 SELECT 1 -- postgresql
 
 -- name: switch
-UPDATE jobs SET off = (off & 6) + :off
-WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & 1) <> :off
+UPDATE jobs SET off = (off & ({LEFT_OUT} + {ASSUMED})) + :off,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
+WHERE workflow = :workflow AND job BETWEEN :first AND :last AND kind NOT IN ({MILESTONE}, {PART}) AND (off & {BY_USER}) <> :off
 
 -- name: switch_part
-UPDATE jobs SET off = (off & 6) + :off WHERE workflow = :workflow AND job = :job AND (off & 1) <> :off
+UPDATE jobs SET off = (off & ({LEFT_OUT} + {ASSUMED})) + :off,
+    changed = (SELECT COALESCE(MAX(id), 0) + 1 FROM attempts) -- sqlite
+    changed = pg_current_xact_id() -- postgresql
+WHERE workflow = :workflow AND job = :job AND (off & {BY_USER}) <> :off
 
 -- name: unspend
-UPDATE arcs SET weak = 3 - weak WHERE workflow = :workflow AND parent = :parent AND weak > 1
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS_MET} THEN {SUCCESS} ELSE {END} END
+WHERE workflow = :workflow AND parent = :parent AND weak >= {END_MET}
 
 -- name: settle_doubt
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job AND because = :because
@@ -106,11 +112,43 @@ SELECT value FROM meta WHERE key = 'last_run'
 -- name: leased_workflows
 SELECT DISTINCT workflow FROM jobs WHERE state = {RUNNING} AND lease IS NOT NULL
 
--- name: state_counts
-SELECT workflow, CASE WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}) THEN {DISABLED} ELSE state END AS seen,
-    CASE WHEN state = {RUNNING} THEN lease END AS held, COUNT(*) FROM jobs
-WHERE kind NOT IN ({MILESTONE}, {PART}) AND (CAST(:workflow AS bigint) IS NULL OR workflow = CAST(:workflow AS bigint))
-GROUP BY workflow, seen, held
+-- How every job of a workflow is, a digit each, in the order of their places: a tenth of what a hundred thousand rows
+-- would cost. What waits but is switched off is disabled; 9: a milestone, or a process of a node. And, as of the same
+-- moment, who has the jobs that are given out.
+-- name: state_digits
+SELECT workflow, CAST(NULL AS bigint), CAST(NULL AS bigint),
+    group_concat( -- sqlite
+    string_agg(CAST( -- postgresql
+        CASE WHEN kind IN ({MILESTONE}, {PART}) THEN 9
+        WHEN off <> 0 AND state IN ({WAITING}, {ELIGIBLE}, {LATER}) THEN {DISABLED} ELSE state END
+        , '') -- sqlite
+        AS text), '' ORDER BY job) -- postgresql
+FROM jobs WHERE workflow BETWEEN :first AND :last GROUP BY workflow
+UNION ALL SELECT workflow, job, lease, NULL FROM jobs
+WHERE workflow BETWEEN :first AND :last AND state = {RUNNING} AND lease IS NOT NULL AND kind NOT IN ({MILESTONE}, {PART})
+
+-- name: some_names
+SELECT job, name FROM specs WHERE workflow = :workflow
+    AND job IN (SELECT value FROM json_each(:jobs)) -- sqlite
+    AND job = ANY(CAST(:jobs AS bigint[])) -- postgresql
+
+-- No change that is committed from now on has a smaller number. PostgreSQL: the oldest transaction that is still open.
+-- name: latest_change
+SELECT COALESCE(MAX(id), 0) + 1 FROM attempts -- sqlite
+SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint) -- postgresql
+
+-- PostgreSQL: by the index of changes, whatever the planner thinks of that of workflows. A number that no transaction
+-- has yet is from another server, whose dump was read in here.
+-- name: changes
+SELECT workflow, job, kind, state, off, attempts, lease
+FROM jobs WHERE changed >= :after AND changed > 0 -- sqlite
+FROM (SELECT * FROM jobs WHERE changed >= CAST(CAST(:after AS text) AS xid8) AND changed > '0' -- postgresql
+    AND changed < pg_snapshot_xmax(pg_current_snapshot()) OFFSET 0) AS found WHERE TRUE -- postgresql
+    AND workflow BETWEEN :first AND :last
+
+-- name: standing
+SELECT workflow, job, kind, state, off, attempts, lease FROM jobs WHERE workflow BETWEEN :first AND :last
+ORDER BY workflow, job
 
 -- name: groups
 SELECT path, first, last FROM job_groups WHERE workflow = :workflow ORDER BY place
@@ -151,7 +189,7 @@ WHERE d.workflow = :workflow AND d.job = :job AND f.state <> {DONE} ORDER BY d.b
 -- most of them.
 -- name: open_arcs
 SELECT a.child, a.parent FROM arcs a JOIN jobs p ON p.workflow = a.workflow AND p.job = a.parent
-WHERE a.workflow = :workflow AND a.weak < 2 AND p.state <> {DONE} ORDER BY a.parent, a.child
+WHERE a.workflow = :workflow AND a.weak < {END_MET} AND p.state <> {DONE} ORDER BY a.parent, a.child
 
 -- name: open_jobs
 SELECT j.job, j.kind, COALESCE(s.name, ''), j.state, j.off

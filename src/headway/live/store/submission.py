@@ -114,7 +114,9 @@ class Submissions:
         database = self._database
         source, directory = database.paths.kept_source(submission.source), database.paths.kept(submission.directory)
         with database.transaction():
-            return database.insert(submission, source, directory, now, self._follows(submission.source, follows))
+            number = database.insert(submission, source, directory, now, self._follows(submission.source, follows))
+            database.run("touch", workflow=number)
+            return number
 
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
         """The last workflow submitted from a file, and its digest."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable, record, replace
 from headway.model.states import Kind, State, Step
+
+_ZERO = ord("0")
 
 
 @record
@@ -21,10 +23,33 @@ class Submitted:
 
 @mutable
 class Counted:
-    """How many jobs of a workflow are in each state, and who has those that are given out."""
+    """How the jobs of a workflow are, and who has those that are given out."""
 
-    counts: dict[State, int] = field(default_factory=dict)
-    leases: list[LeaseId] = field(default_factory=list)
+    digits: bytearray = field(default_factory=bytearray)  # of every place: its state, 9 for what is no job
+    leases: dict[LeaseId, JobId] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[State, int]:
+        return self.between(0, len(self.digits))
+
+    def between(self, first: int, end: int) -> dict[State, int]:
+        """How many jobs are in each state, from one place to before another."""
+        return {state: count for state in State if (count := self.digits.count(_ZERO + state, first, end))}
+
+    def are(self, state: State, first: int, end: int) -> Iterator[int]:
+        """The places of the jobs in a state."""
+        at = self.digits.find(_ZERO + state, first, end)
+        while at >= 0:
+            yield at
+            at = self.digits.find(_ZERO + state, at + 1, end)
+
+    def without(self, waiting: Container[LeaseId]) -> Counted:
+        """The same, where jobs that a runner took ahead and has not begun are eligible."""
+        digits = bytearray(self.digits)
+        for lease, job in self.leases.items():
+            if digits[job] == _ZERO + State.RUNNING and lease in waiting:
+                digits[job] = _ZERO + State.ELIGIBLE
+        return Counted(digits, self.leases)
 
 
 @record
@@ -49,6 +74,27 @@ class Seen:
     state: State
     off: bool
     lease: LeaseId | None = None  # its last
+
+
+@record
+class JobState:
+    """How one row of a workflow is: a job, a milestone, a node or one of its processes."""
+
+    workflow: WorkflowId
+    job: JobId
+    kind: Kind
+    state: State
+    off: bool  # disabled, or left out of the latest run
+    attempts: int
+    lease: LeaseId | None  # its last
+
+
+@record
+class Changes:
+    """Rows that have changed, and where to go on: what to ask with the next time."""
+
+    jobs: Sequence[JobState]
+    after: int
 
 
 @record

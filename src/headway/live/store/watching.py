@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from headway.live.store.rows import STATES
 from headway.live.store.spec import Spec, is_open
 from headway.live.store.text import decode
 from headway.live.store.views import Counted, RunningJob, Submitted
@@ -13,7 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.engine.explain import Facts
     from headway.live.store.database import Database
+    from headway.live.store.views import Changes
 
+_ALL = (0, 1 << 62)  # numbers of all workflows
 SILENT = 60.0  # seconds after which a placeholder without a sign of life is taken for gone
 
 
@@ -40,13 +41,15 @@ class Watching:
         return frozenset(WorkflowId(number) for (number,) in self._database.run("leased_workflows"))
 
     def seen_counts(self, workflow: WorkflowId | None = None) -> dict[WorkflowId, Counted]:
-        """How many jobs of each workflow are in each state; those that wait but are switched off are disabled."""
+        """How the jobs of each workflow are; those that wait but are switched off are disabled."""
+        first, last = _ALL if workflow is None else (workflow, workflow)
         found: dict[WorkflowId, Counted] = {}
-        for number, state, lease, count in self._database.run("state_counts", workflow=workflow):
-            one, seen = found.setdefault(WorkflowId(number), Counted()), STATES[state]
-            one.counts[seen] = one.counts.get(seen, 0) + count
-            if lease is not None:
-                one.leases.append(LeaseId(lease))
+        for number, job, lease, digits in self._database.run("state_digits", first=first, last=last):
+            one = found.setdefault(WorkflowId(number), Counted())
+            if digits is None:
+                one.leases[LeaseId(lease)] = JobId(job)
+            else:
+                one.digits = bytearray(digits, "ascii")
         return found
 
     def running(self, workflow: WorkflowId | None = None) -> list[RunningJob]:
@@ -88,6 +91,15 @@ class Watching:
     def present(self, now: Seconds) -> int:
         """How many placeholders have lately given a sign of life."""
         return int(self._database.run("present", since=now - SILENT)[0][0])
+
+    def changes(self, after: int | None = None, workflow: WorkflowId | None = None) -> Changes:
+        """What has changed since an earlier answer, in one workflow or in all; without one, how everything is.
+
+        Nothing is ever left out, but a change may be told again: what is told is how the job is now.
+        """
+        from headway.live.store.changes import changes
+
+        return changes(self._database, after, workflow)
 
     def facts(self, workflow: WorkflowId, job: JobId, is_served: bool) -> Facts:
         """All that tells why a job does not run."""

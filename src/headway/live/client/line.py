@@ -1,0 +1,127 @@
+"""The one line to a runner: what every command that speaks to it uses."""
+
+from __future__ import annotations
+
+import socket
+
+from headway.live.client.messages import REQUESTS, RESPONSES, VERSION, Greeting, Refusal, Request, Response
+from headway.live.home.folder import Home
+from headway.model.errors import HeadwayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Line:
+    """Requests go to the runner, and its responses come back."""
+
+    def __init__(self, line: socket.socket, home: Home) -> None:
+        self._line, self._home = line, home
+        self._heard = b""
+
+    @classmethod
+    def to(cls, home: Home, patience: float) -> Line | None:
+        """A line on which a runner has greeted: one that was about to leave does not. None if there is none."""
+        found = home.connect()
+        if found is None:
+            return None
+        line = cls(found, home)
+        found.settimeout(max(0.1, patience))
+        try:
+            greeting = line.next()
+        except TimeoutError:
+            line.close()
+            raise _silent(home) from None
+        except OSError:
+            greeting = None
+        if not isinstance(greeting, Greeting):
+            line.close()
+            return None
+        if greeting.runner != VERSION:
+            line.close()
+            raise HeadwayError(
+                f"the runner here is of another version of Headway: it speaks {greeting.runner}, this one {VERSION}.",
+                "Let it end what it runs, or use that version.",
+            )
+        found.settimeout(None)
+        return line
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._line.close()
+
+    def fileno(self) -> int:
+        return self._line.fileno()
+
+    def say(self, message: Request) -> None:
+        try:
+            self._line.sendall(REQUESTS.encode(message))
+        except OSError:
+            raise self.dead() from None
+
+    def next(self) -> Response | None:
+        """What the runner says next; None: it has gone."""
+        while b"\n" not in self._heard:
+            data = self._line.recv(1 << 16)
+            if not data:
+                return None
+            self._heard += data
+        return self._taken()
+
+    def news(self) -> list[Response]:
+        """What has come since it was last looked at; something has."""
+        try:
+            data = self._line.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            raise self.dead()
+        self._heard += data
+        found: list[Response] = []
+        while b"\n" in self._heard:
+            found.append(self._taken())
+        return found
+
+    def _taken(self) -> Response:
+        text, _, self._heard = self._heard.partition(b"\n")
+        response: Response = RESPONSES.decode(text)
+        if isinstance(response, Refusal):
+            raise HeadwayError(*response.error)
+        return response
+
+    def ask(self, message: Request, patience: float) -> Response | None:
+        """The answer to a question; None if the runner goes just now."""
+        self._line.settimeout(patience)
+        try:
+            self._line.sendall(REQUESTS.encode(message))
+            return self.next()
+        except TimeoutError:
+            raise _silent(self._home) from None
+        except OSError:
+            return None
+
+    def dead(self) -> HeadwayError:
+        last = self._home.last_words()
+        why = f"{self._home.talk} may tell why{f': {last}' if last else '.'}"
+        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {why}")
+
+
+def _silent(home: Home) -> HeadwayError:
+    return HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
+
+
+def answered(home: Home, message: Request, patience: float) -> Response | None:
+    """The answer of a runner that is asked in passing; None if there is none, or if it goes just now."""
+    line = Line.to(home, patience)
+    if line is None:
+        return None
+    with line:
+        return line.ask(message, patience)

@@ -1,0 +1,151 @@
+"""What clients and a runner say to each other over its socket: JSON objects, each known by its first field."""
+
+from __future__ import annotations
+
+from headway.live.codec import Codec
+from headway.live.doors.messages import Word
+from headway.model.record import field, record
+
+VERSION = 1
+Count = int  # not negative, and no larger than databases take
+
+
+# --- what a client says ---------------------------------------------------------------------------------------------
+
+
+@record
+class Run:
+    """Runs a workflow until its end, or until the client goes."""
+
+    workflow: Count
+    slots: Count
+    environment: dict[str, str] | None = None  # for its jobs; None: it is in the private file of the run
+    mark: str = ""  # of the job that the client is part of
+    fail_fast: bool = False  # nothing new begins after a failure
+    memory: Count = 0  # bytes that jobs may have; 0: all of the machine's
+    named: dict[str, Count] = field(default_factory=dict)  # named resources that are there
+    recipes: bool = False  # its groups are recipes of make
+
+
+@record
+class Watch:
+    """Wants to know how far others are with a workflow."""
+
+    watch: Count
+
+
+@record
+class Stop:
+    """Nothing new is to begin for this client: "gently", or "now", and then what runs is to end."""
+
+    stop: str
+
+
+@record
+class Cancel:
+    """Nothing of a workflow is to begin for anybody; `now`: what runs is to end."""
+
+    cancel: Count
+    now: bool = False
+
+
+@record
+class Look:
+    """The store was changed."""
+
+    look: bool = True
+
+
+@record
+class Say:
+    """A job says something of itself."""
+
+    say: Word
+
+
+@record
+class Where:
+    """Asks where the job of a lease writes, and what the runner does; 0: only that."""
+
+    where: Count = 0
+
+
+@record
+class AskPassword:
+    """Asks for the password of the store's server."""
+
+    password: bool = True
+
+
+# --- what the runner says -------------------------------------------------------------------------------------------
+
+
+@record
+class Greeting:
+    """The first that a client hears: from then on the runner does not leave without it."""
+
+    runner: int = VERSION
+
+
+@record
+class Failure:
+    """A job has failed, or one attempt at it."""
+
+    job: str
+    exit_code: int | None
+    reason: str
+    log: str | None
+    attempt: int = 0
+    final: bool = True  # it is not tried again
+
+
+@record
+class Progress:
+    """How far the runner is with a workflow."""
+
+    done: int = 0  # in this run
+    running: int = 0
+    names: list[str] = field(default_factory=list)  # some of the jobs that run
+    failures: list[Failure] = field(default_factory=list)
+    trouble: str = ""  # why nothing can be written or started just now
+    ended: bool = False
+    others: bool = False  # other runs go on with it
+    warnings: list[str] = field(default_factory=list)
+    stops: int = 0  # how often its user has asked it to stop, which the client itself knows
+
+
+@record
+class Place:
+    """Where a job writes, and what the runner does."""
+
+    where: int
+    output: str | None
+    clients: list[int]  # the workflows that they are there for; 0: none yet
+    ahead: list[int]  # leases that it has at hand, and has not begun
+    begun: list[int]  # leases whose jobs run, or whose ends the store does not know yet
+    wanted: list[int]  # workflows for which it may start jobs
+
+
+@record
+class Heard:
+    """Whether the job that said something still has its lease; None: it is of another store."""
+
+    said: bool | None
+
+
+@record
+class Password:
+    password: str | None
+
+
+@record
+class Refusal:
+    """Why nothing is done for a client: what, and the way out."""
+
+    error: list[str]
+
+
+Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword
+Response = Greeting | Progress | Place | Heard | Password | Refusal
+REQUESTS = Codec((Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword), records=(Word,), by_name=True)
+RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal), records=(Failure,), by_name=True)
