@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from headway.model.errors import InputError, UsageError, shown
+from headway.model.quantities import plain
 from headway.model.record import mutable, record
 
 FIELDS = 18
@@ -163,5 +164,8 @@ def render(log: Log) -> str:
     lines = ["; Version: 2.2", f"; MaxProcs: {log.processors}"]
     columns = zip(log.submit, log.run, log.width, log.request, log.user, strict=True)
     for number, (submit, run, width, request, user) in enumerate(columns, 1):
-        lines.append(f"{number} {submit:g} -1 {run:g} {width} -1 -1 {width} {request:g} -1 1 {user} -1 -1 -1 -1 -1 -1")
+        times = [plain(one) for one in (submit, run, request)]
+        lines.append(
+            f"{number} {times[0]} -1 {times[1]} {width} -1 -1 {width} {times[2]} -1 1 {user} -1 -1 -1 -1 -1 -1"
+        )
     return "\n".join(lines) + "\n"

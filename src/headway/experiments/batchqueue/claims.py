@@ -91,13 +91,13 @@ def _tie(cells: Cells) -> Claim:
     paper, there = "on Ada under FL hybrid and giant are tied", of_paper(cells, "Ada", ["FL"])
     if not there:
         return Claim("ada-fl-tie", paper, "no cell", None)
-    ratio, same = share(there, "hybrid", "giant"), less(there, "hybrid", "giant")
+    ratio = share(there, "hybrid", "giant")
     if ratio is None:
         return Claim("ada-fl-tie", paper, "nobody waits", None)
-    narrow = ratio.high - ratio.low <= 0.5
+    same, narrow = ratio.low <= 1 <= ratio.high, ratio.high - ratio.low <= 0.5
     differ = "differ" if as_the_paper(there[0], "hybrid", "giant") else "are tied"
     note = f"hybrid over giant; by the paper's own test they {differ}"
-    return _claim("ada-fl-tie", paper, ratio, False if same is not None else True if narrow else None, note)
+    return _claim("ada-fl-tie", paper, ratio, False if not same else True if narrow else None, note)
 
 
 def _saved(cells: Cells) -> Iterator[Claim]:
