@@ -98,12 +98,12 @@ class FarRunner:
         os.waitpid(self.pid, 0)
         self.cut()
 
-    def watch(self, workflow: WorkflowId, slots: int = 2) -> Iterator[Progress]:
-        """Has a workflow run, until it ends."""
+    def watch(self, workflow: WorkflowId, slots: int = 2, gives: bool = True) -> Iterator[Progress]:
+        """Has a workflow run, until it ends. Without `gives` nobody here knows its environment."""
         line = None
         while line is None:
             line = Line.to(self.home, patience=20.0)
-        environment = {"PATH": os.environ["PATH"]}
+        environment = {"PATH": os.environ["PATH"]} if gives else None
         line.say(Run(workflow, slots, environment))
         yield from reports(line, Stops())
         line.close()

@@ -21,6 +21,7 @@ from headway.live.doors.messages import (
     Reply,
     Request,
     Response,
+    Setting,
     Trouble,
     Welcome,
     Word,
@@ -52,6 +53,7 @@ answers = st.builds(
 )
 words = st.builds(Word, numbers, texts, texts, flags)
 left = st.builds(Left, numbers, st.none() | leases, texts, texts, times)
+settings = st.builds(Setting, texts, st.dictionaries(texts, texts))
 messages: dict[type, st.SearchStrategy[Any]] = {
     Hello: st.builds(
         Hello,
@@ -66,7 +68,7 @@ messages: dict[type, st.SearchStrategy[Any]] = {
     Welcome: st.builds(Welcome, texts, flags, numbers, lists(left), lists(numbers)),
     Reply: st.builds(
         Reply,
-        *(answers, st.dictionaries(numbers, texts), lists(numbers), lists(flags)),
+        *(answers, st.dictionaries(numbers, settings), lists(numbers), lists(flags)),
         *(st.none() | st.dictionaries(numbers, st.none() | lists(numbers)), numbers),
     ),
     News: st.builds(News, st.dictionaries(numbers, flags)),

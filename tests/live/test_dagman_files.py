@@ -163,3 +163,12 @@ def test_ctrl_c_leaves_true_files(tmp_path: Path) -> None:
     process.communicate()
     assert nodes(tmp_path) == {"A": ("READY", 0, 0), "B": ("NOT_READY", 0, 0)}
     assert told(tmp_path)[-1] == "A JOB_EVICTED 1.0 local - 1" and whole(tmp_path)["DagStatus"] == "6"
+
+
+def test_every_try_at_a_sub_dag_is_told_though_others_ended_in_the_same_second(tmp_path: Path) -> None:
+    inner = Dag(tmp_path, "JOB A sh\nSCRIPT PRE A /bin/false\nFINAL F sh\nJOBSTATE_LOG log\n")
+    inner.path.rename(tmp_path / "inner.dag")  # its FINAL makes it end well: each try begins from the start
+    dag = Dag(tmp_path, "SUBDAG EXTERNAL D inner.dag\nSCRIPT POST D /bin/false\nRETRY D 4\n")
+    assert headway("run", str(dag.path)).returncode == 3
+    pre = [line for line in told(tmp_path) if "PRE_SCRIPT" in line]
+    assert pre == ["A PRE_SCRIPT_STARTED - local - 1", "A PRE_SCRIPT_FAILURE - local - 1"] * 5

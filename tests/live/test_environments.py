@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headway.live.home.environments import keep, kept
+from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
 
@@ -58,3 +59,15 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "environments").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(HeadwayError, match="is a symbolic link"):
         keep(tmp_path, ONE, {"A": "1"})
+
+
+def test_an_exported_variable_is_in_the_store_and_one_that_is_not_set_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    headway(tmp_path, "run", "w.sh", "--export", "COLOUR", COLOUR="red")
+    store = opened(tmp_path / ".headway/store.db")
+    assert store.leases.setting(ONE) == (str(tmp_path), {"COLOUR": "red"})
+    store.close()
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        headway(tmp_path, "run", "w.sh", "--export", "NOSUCH_VARIABLE")
+    assert error.value.returncode == 2
+    assert "--export NOSUCH_VARIABLE: there is no such variable." in error.value.stderr

@@ -73,6 +73,13 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
     type=click.Choice(["private", "group", "all"]),
     help="Who else may read the store and the logs. Default: private for a new store, unchanged for an existing one.",
 )
+@click.option(
+    "--export",
+    "exports",
+    multiple=True,
+    metavar="NAME",
+    help="A variable of your environment that jobs on other hosts get too. Jobs on this one get all of it.",
+)
 @click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
 @click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs.")

@@ -52,6 +52,7 @@ class Options:
     notify: str | None = None
     mail: str | None = None
     dry_run: bool = False
+    exports: tuple[str, ...] = ()
 
 
 def run(options: Options) -> int:
@@ -112,7 +113,7 @@ def _run(options: Options) -> int:
             *(home, opened(base, options.sync), line, found, options.arguments),
             Wish(
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
-                *(memory, named, options.place, for_inside(options)),
+                *(memory, named, exported(options.exports), options.place, for_inside(options)),
             ),
             *(lambda read: chosen(read, options), say),
         )
@@ -135,6 +136,14 @@ def _run(options: Options) -> int:
         for problem in notified(end, options.notify, options.mail):
             print(f"warning: {problem}", file=sys.stderr)
     return outcome.exit_code
+
+
+def exported(names: tuple[str, ...]) -> dict[str, str]:
+    """The variables that are to be known on every host, by --export."""
+    for name in names:
+        if name not in os.environ:
+            raise UsageError(f"--export {unquoted(name)}: there is no such variable.", f"Set it: export {name}=…")
+    return {name: os.environ[name] for name in names}
 
 
 def leave_at_once_on_ctrl_c() -> None:

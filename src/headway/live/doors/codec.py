@@ -13,6 +13,7 @@ from headway.live.doors.messages import (
     Reply,
     Request,
     Response,
+    Setting,
     Trouble,
     Welcome,
     Word,
@@ -21,7 +22,7 @@ from headway.model.messages import Answer, Finish, Lease
 
 LONGEST = 64 << 20  # bytes of a line
 _CODEC = Codec(
-    (Hello, Question, Leave, Welcome, Reply, News, Trouble), records=(Finish, Lease, Room, Left, Word, Answer)
+    (Hello, Question, Leave, Welcome, Reply, News, Trouble), records=(Finish, Lease, Room, Left, Setting, Word, Answer)
 )
 
 

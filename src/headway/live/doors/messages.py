@@ -76,11 +76,19 @@ class Question:
 
 
 @record
+class Setting:
+    """What the jobs of a workflow find wherever they run."""
+
+    directory: str
+    exported: dict[str, str]  # of their user's environment, what is to be known on other hosts
+
+
+@record
 class Reply:
     """An exchange, answered."""
 
     answer: Answer
-    directories: dict[WorkflowId, str]  # of the workflows that were asked about
+    settings: dict[WorkflowId, Setting]  # of the workflows that were asked about
     unknown: Sequence[WorkflowId] = ()  # those of them that are not in the store
     heard: Sequence[bool] = ()  # for each word, whether its job still has its lease
     wound_up: dict[WorkflowId, Sequence[LeaseId] | None] | None = None  # attempts to end; None: it has no final job

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from headway.engine.ready import Room
 from headway.live.clock import Clock
-from headway.live.doors.messages import VERSION, Hello, Left, Question, Reply, Welcome, Word
+from headway.live.doors.messages import VERSION, Hello, Left, Question, Reply, Setting, Welcome, Word
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import Finish, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.record import replace
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store import Store
 
-_NOTHING: dict[WorkflowId, str] = {}
+_NOTHING: dict[WorkflowId, Setting] = {}
 
 
 class StoreEnd:
@@ -65,16 +65,16 @@ class StoreEnd:
 
     def exchange(self, asked: Question) -> Reply:
         """One exchange, and what goes with it."""
-        directories = _NOTHING
+        settings = _NOTHING
         wound_up: dict[WorkflowId, Sequence[LeaseId] | None] | None = None
         unknown: list[WorkflowId] = []
         heard: list[bool] = []
         workflows, ends = asked.workflows, asked.ends
         if asked.news:
-            directories = {}
+            settings = {}
             for workflow in asked.news:
                 try:
-                    directories[workflow] = self._leases.directory(workflow)
+                    settings[workflow] = Setting(*self._leases.setting(workflow))
                 except NotFoundError:
                     unknown.append(workflow)
             workflows = [workflow for workflow in workflows if workflow not in unknown]
@@ -91,7 +91,7 @@ class StoreEnd:
         )
         if asked.holds is not None and self._is_shared:
             self._store.placeholders.reclaim(self.placeholder, self.now())
-        return Reply(answer, directories, unknown, heard, wound_up, asked.number)
+        return Reply(answer, settings, unknown, heard, wound_up, asked.number)
 
     def leave(self) -> None:
         self._store.placeholders.leave(self.placeholder, self.now())

@@ -23,7 +23,7 @@ class Desk:
         self._most = most
         self.clients: dict[int, Client] = {}  # by the handle of their line
         self.wanted: list[WorkflowId] = []  # workflows that somebody wants run; who is first is served first
-        self._environments: dict[WorkflowId, Mapping[bytes, bytes]] = {}  # what the first who wants one has given
+        self._environments: dict[WorkflowId, Mapping[bytes, bytes] | None] = {}  # by the first who wants each
         self.slots = 1
         self.memory = 0
         self.named: dict[str, int] = {}  # the most of each that anybody says there is
@@ -90,11 +90,10 @@ class Desk:
                 self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
 
-    def _environment(self, client: Client) -> Mapping[bytes, bytes]:
+    def _environment(self, client: Client) -> Mapping[bytes, bytes] | None:
         """What jobs of a client's workflow get: what it has given, or kept in the file of its run."""
         if client.environment is None:
-            found = kept(self._folder, client.workflow)
-            client.environment = os.environb if found is None else found
+            client.environment = kept(self._folder, client.workflow)
         return client.environment
 
     def cancel(self, workflow: WorkflowId) -> None:
@@ -108,9 +107,13 @@ class Desk:
         if len(self.wanted) > 1:
             self.wanted.append(self.wanted.pop(0))
 
-    def environment(self, workflow: WorkflowId) -> Mapping[bytes, bytes]:
-        """What whoever wants a workflow run has given for its jobs."""
-        return self._environments[workflow]
+    def environment(self, workflow: WorkflowId, exported: Mapping[str, str]) -> Mapping[bytes, bytes]:
+        """What the jobs of a workflow get: what its client has given; else what is exported, beside our own."""
+        found = self._environments[workflow]
+        if found is None:
+            own = {os.fsencode(name): os.fsencode(value) for name, value in exported.items()}
+            found = self._environments[workflow] = {**os.environb, **own}
+        return found
 
     def watch_line(self, handle: int, client: Client) -> None:
         """Waits for a client's ear only while there is something that it has not taken."""

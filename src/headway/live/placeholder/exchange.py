@@ -17,7 +17,7 @@ from collections.abc import Collection, Sequence
 from headway.engine.ready import Room
 from headway.engine.silence import BEATS
 from headway.live.clock import since_boot
-from headway.live.doors.messages import Hello, Question, Reply, Welcome, Word
+from headway.live.doors.messages import Hello, Question, Reply, Setting, Welcome, Word
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.asked import NONE, Asked, Errands, Told
@@ -63,7 +63,7 @@ class Supply:
         self._number = 0  # of the last one
         self._was_stirred = False  # since it was asked: its answer is not the last word
         self.errands = NONE  # what goes with the next one
-        self.directories: dict[WorkflowId, str] = {}  # of the workflows that we know of
+        self.settings: dict[WorkflowId, Setting] = {}  # of the workflows that we know of
         self.round_trip = 0.0  # seconds that an answer takes, lately
         self._noted: list[int] = []  # places of those that are not even in the spool
         self._since = 0.0  # when the oldest of them came
@@ -253,8 +253,8 @@ class Supply:
         assert asked is not None
         failpoint("exchange.after")
         self._settle(asked)
-        if reply.directories:
-            self.directories.update(reply.directories)
+        if reply.settings:
+            self.settings.update(reply.settings)
         if self.is_shared:
             # A sign of life that took long is an old one: give another.
             self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)

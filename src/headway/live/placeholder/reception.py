@@ -73,7 +73,7 @@ class Reception:
         client.is_new = False
         if client.recipes:
             self._runner.recipes.add(client.workflow)
-        if client.workflow not in self._supply.directories:
+        if client.workflow not in self._supply.settings:
             self._supply.send(news=client.workflow)
 
     def refuse(self, unknown: Iterable[WorkflowId]) -> None:

@@ -237,8 +237,9 @@ class Runner:
             if busy and lease.cores and busy + lease.cores > self.desk.slots:
                 return
             try:
-                directory = self.supply.directories[lease.workflow]
-                failed = self.jobs.start(lease, directory, self.desk.environment(lease.workflow))
+                setting = self.supply.settings[lease.workflow]
+                environment = self.desk.environment(lease.workflow, setting.exported)
+                failed = self.jobs.start(lease, setting.directory, environment)
             except LostHomeError as error:
                 self.upkeep.abandon(error)
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ _STATUS = {
 }
 _STEPS = {Step.PRE: "PRE_SCRIPT", Step.POST: "POST_SCRIPT", Step.MAIN: "JOB"}
 _AT = {Step.PRE: NodeStatus.PRERUN, Step.POST: NodeStatus.POSTRUN, Step.MAIN: NodeStatus.SUBMITTED}
+_STARTED = re.compile(r"INTERNAL \*\*\* DAGMAN_STARTED .* \*\*\*")
 _PACE = 1.0  # seconds between two looks at the store
 _SHARE = 20  # and never more than one in so many seconds is spent on them
 
@@ -54,11 +56,15 @@ class DagmanFiles:
         groups = chain(workflow.walk(), ((group.name, group) for group in workflow.special()))
         self._rules = {path: group.jobs[0].rules for path, group in groups if group.jobs}
         self._own = store.history.part_rules(number)
+        self._started = f"INTERNAL *** DAGMAN_STARTED {number}.0 ***"
         self._logged = self._in_the_log()
-        self._append([f"{int(time.time())} INTERNAL *** DAGMAN_STARTED {number}.0 ***"])
+        self._append([f"{int(time.time())} {self._started}"])
 
     def _in_the_log(self) -> Counter[str]:
-        """What earlier runs have written of this workflow; times left out, which are known better afterwards."""
+        """What earlier runs have written of this workflow; times left out, which are known better afterwards.
+
+        A sub-DAG that is tried again is another workflow, which may have ended in the second in which this one began.
+        """
         if self._log is None or not self._log.is_file():
             return Counter()
         begun = next((int(one.submitted) for one in self._store.watching.workflows() if one.id == self._number), 0)
@@ -66,8 +72,13 @@ class DagmanFiles:
             lines = self._log.read_text(errors="surrogateescape").splitlines()
         except OSError:
             return Counter()
-        parts = (line.partition(" ") for line in lines)
-        return Counter(text for when, _, text in parts if when.isdecimal() and int(when) >= begun)
+        found, whose = Counter[str](), ""
+        for when, _, text in (line.partition(" ") for line in lines):
+            if _STARTED.fullmatch(text):
+                whose = text
+            elif when.isdecimal() and int(when) >= begun and whose == self._started:
+                found[text] += 1
+        return found
 
     def update(self) -> float:
         """Brings the files up to date if it is time; how long until it is time again."""

@@ -47,6 +47,7 @@ class Wish:
     edited: str = REFUSE
     memory: int = 0  # bytes; 0: all of the machine's
     named: Mapping[str, int] = field(default_factory=dict)
+    exported: Mapping[str, str] = field(default_factory=dict)  # what jobs on other hosts get of the environment
     place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
     inside: str = ""  # what of it holds for sub-DAGs as well; they read it
 
@@ -130,6 +131,8 @@ class Session:
         self.number, self._flat = submit() if wish.fresh else waited_out(submit, tell)
         if wish.retry:
             waited_out(lambda: store.submissions.retry_failed(self.number), tell)
+        if wish.exported:
+            waited_out(lambda: store.submissions.export(self.number, wish.exported), tell)
         waited_out(lambda: store.submissions.resume(self.number, wish.place is not None), tell)
         self.before = waited_out(lambda: tally(store, self.number), tell)
         self.total = self.before.done + self.before.failed + self.before.skipped

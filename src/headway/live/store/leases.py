@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 
 from headway.engine.claim import Traits
@@ -150,10 +151,15 @@ class Leases:
 
     def directory(self, workflow: WorkflowId) -> str:
         """Where the jobs of a workflow run."""
-        found = self._database.run("directory", workflow=workflow)
+        return self.setting(workflow)[0]
+
+    def setting(self, workflow: WorkflowId) -> tuple[str, dict[str, str]]:
+        """Where the jobs of a workflow run, and what of its user's environment they get on every host."""
+        found = self._database.run("setting", workflow=workflow)
         if not found:
             raise NotFoundError(f"the store has no workflow {workflow}.")
-        return self._database.paths.found(decode(found[0][0]))
+        directory, exported = found[0]
+        return self._database.paths.found(decode(directory)), json.loads(exported) if exported else {}
 
 
 class Placeholders:

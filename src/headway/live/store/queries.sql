@@ -80,8 +80,11 @@ WHERE j.workflow = :workflow AND j.kind IN ({JOB}, {NODE})
 SELECT e.id FROM workflows w JOIN workflows e ON e.source = w.source AND e.owner IN ('', w.owner) AND e.id < w.id
 WHERE w.id = :workflow ORDER BY e.id DESC
 
--- name: directory
-SELECT directory FROM workflows WHERE id = :workflow
+-- name: setting
+SELECT directory, exported FROM workflows WHERE id = :workflow
+
+-- name: export
+UPDATE workflows SET exported = :exported WHERE id = :workflow
 
 -- Jobs that have failed; processes are begun by their nodes.
 -- name: failed_jobs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from headway.engine.intake import Intake, Outside
 from headway.live.store import rules as kept_rules
@@ -152,6 +152,11 @@ class Submissions:
                 resume(self._database, workflow)
             if not in_place:
                 self._database.run("note_run", workflow=str(workflow))
+
+    def export(self, workflow: WorkflowId, variables: Mapping[str, str]) -> None:
+        """Its jobs get these variables on every host."""
+        with self._database.transaction():
+            self._database.run("export", workflow=workflow, exported=json.dumps(dict(variables)))
 
     def retry_failed(self, workflow: WorkflowId) -> int:
         """Failed jobs become eligible again, with all their retries; how many."""
