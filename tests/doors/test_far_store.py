@@ -61,10 +61,10 @@ def test_jobs_go_on_while_the_connection_is_cut_again_and_again(far: FarRunner) 
 
 def test_jobs_get_what_is_exported_where_nobody_knows_their_users_environment(far: FarRunner) -> None:
     workflow = far.add("mqsub -l A -c 'echo \"$COLOUR\" >> ledger'\n")
-    far.store.submissions.export(workflow, {"COLOUR": "deep red ä"})
+    far.store.submissions.export(workflow, {"COLOUR": "deep-red-ä"})
     far.start()
     *_, last = far.watch(workflow, gives=False)
-    assert last.ended and ledger(far) == Counter(["deep red ä"])
+    assert last.ended and ledger(far) == Counter(["deep-red-ä"])
 
 
 def test_the_next_runner_goes_on_with_what_the_last_one_left(far: FarRunner) -> None:

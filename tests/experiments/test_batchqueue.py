@@ -206,6 +206,6 @@ def test_the_command_takes_starts_for_batchqueue_only(tmp_path: Path) -> None:
     found = headway("reproduce", "prio", "--starts", "5")
     assert found.returncode == 2 and "--starts is for batchqueue" in found.stderr
     found = headway("reproduce", "batchqueue", "--live")
-    assert found.returncode == 2 and "there is nothing live in batchqueue" in found.stderr
+    assert found.returncode == 2 and "batchqueue has no --live" in found.stderr
     found = headway("reproduce", "batchqueue", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
     assert found.returncode == 2 and "none of the logs is there" in found.stderr

@@ -171,7 +171,7 @@ def test_a_run_that_is_told_to_go_lets_its_jobs_end(tmp_path: Path, number: int,
     assert runs(site) == [("A", 1, 5)]
 
 
-def test_ctrl_c_twice_gives_back_what_was_at_hand(tmp_path: Path) -> None:
+def test_ctrl_c_twice_gives_back_what_was_prefetched(tmp_path: Path) -> None:
     site = site_of(tmp_path, *(f"mqsub -l J{at} -c 'echo >> ledger'" for at in range(600)))
     process = site.start()
     until(site.ledger.exists)

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 from typing import cast
 
 from headway.live.placeholder.runner import Runner
+from headway.live.placeholder.sub_workflows import WindingUp
 from headway.model.messages import LeaseId, WorkflowId
 
 INSIDE, JOB, OTHER = WorkflowId(5), LeaseId(77), LeaseId(78)
+NOW = 1000.0
 
 
 def runner(asked: list[WorkflowId], ended: list[LeaseId]) -> Runner:
@@ -19,30 +21,32 @@ def runner(asked: list[WorkflowId], ended: list[LeaseId]) -> Runner:
         return {INSIDE: JOB} if JOB in leases else {}
 
     made = object.__new__(Runner)
-    made.winding, made.wound = {}, set()
-    made.nesting = SimpleNamespace(inside=inside, stop_inside=lambda leases: False)  # type: ignore[assignment]
-    made.supply = cast(  # type: ignore[assignment]
+    made.winding_up = WindingUp(made)
+    made.nesting = SimpleNamespace(  # type: ignore[assignment]
+        inside=inside, stop_inside=lambda leases, now: False, call_off=lambda lease: None
+    )
+    made.exchange = cast(  # type: ignore[assignment]
         "object", SimpleNamespace(send=lambda winds_up: asked.append(winds_up), trouble="", put_back=lambda *_: None)
     )
-    made.jobs = SimpleNamespace(call_off=lambda lease: None, end=ended.extend)  # type: ignore[assignment]
-    made.desk = SimpleNamespace(marks={"x"})  # type: ignore[assignment]
+    made.jobs = SimpleNamespace(end=lambda leases, now: ended.extend(leases))  # type: ignore[assignment]
+    made.demand = SimpleNamespace(marks={"x"})  # type: ignore[assignment]
     return made
 
 
 def test_a_workflow_is_wound_up_once_however_often_its_job_is_told_to_end() -> None:
     asked, ended = list[WorkflowId](), list[LeaseId]()
     made = runner(asked, ended)
-    made.end([JOB, OTHER])
+    made.end([JOB, OTHER], NOW)
     assert asked == [INSIDE] and ended == [OTHER]
-    made.end([JOB])
-    made.wound_up({INSIDE: []})
-    made.end([JOB])  # the store says so with every roll call, until the final job has ended
+    made.end([JOB], NOW)
+    made.winding_up.go_on({INSIDE: []}, NOW)
+    made.end([JOB], NOW)  # the store says so with every roll call, until the final job has ended
     assert asked == [INSIDE] and ended == [OTHER]
 
 
 def test_a_workflow_without_a_final_job_ends_like_any_other() -> None:
     asked, ended = list[WorkflowId](), list[LeaseId]()
     made = runner(asked, ended)
-    made.end([JOB])
-    made.wound_up({INSIDE: None})
+    made.end([JOB], NOW)
+    made.winding_up.go_on({INSIDE: None}, NOW)
     assert ended == [JOB]

@@ -121,7 +121,7 @@ class Changes:
 
 
 def settle(rows: Rows, row: Row, changes: Changes) -> None:
-    """A job is done, or has failed for good: whoever waits for that is told."""
+    """A job is done, or has failed for good: jobs that wait for that are told."""
     release(rows, row, changes)
     if row.state is State.FAILED:
         changes.spent.append(row.key)
@@ -134,7 +134,7 @@ def release(rows: Rows, ended: Row, changes: Changes) -> None:
     """Decrements `waiting_for` in the children of a job that has ended; milestones that reach 0 end at once.
 
     This is the rule. Where rows are many or are not there, the same is worked out in bulk: engine.intake,
-    engine.arrangement, policies.what_next.eligible and sim.kernels.grid. Tests hold each of them to this one.
+    engine.arrangement, policies.what_next.eligible, sim.kernels.grid and site_parts. Tests hold each to this one.
     """
     stack = [ended]
     while stack:

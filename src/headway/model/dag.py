@@ -220,6 +220,11 @@ class Dag:
         pairs = zip(self._seconds, self.milestones, strict=True)
         return array("d", [0.0 if milestone else value or 0.0 for value, milestone in pairs])
 
+    @property
+    def told_seconds(self) -> Sequence[float | None] | None:
+        """Expected run times as the workflow tells them; None where it tells none."""
+        return self._seconds
+
     @cached_property
     def timed(self) -> int:
         """How many jobs have a run time."""

@@ -33,11 +33,15 @@ class Heap:
         """When the next event is; never: infinity."""
         return self._events[0][0] if self._events else math.inf
 
+    def step(self) -> None:
+        """Lets the next thing happen; there must be one."""
+        self.now, _, _, what = heappop(self._events)
+        what()
+
     def run(self, until: float = math.inf) -> float:
         """Lets things happen until none is left, or up to a time; the time then."""
         while self._events and self._events[0][0] <= until:
-            self.now, _, _, what = heappop(self._events)
-            what()
+            self.step()
         if self.now < until < math.inf:
             self.now = until
         return self.now

@@ -11,31 +11,31 @@ from headway.model.errors import UsageError
 from headway.model.record import replace
 
 _DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
-_KINDS = {"prio": "wf", "batchqueue": "swf"}
+_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio", "batchqueue"]))
+@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic", "batchqueue"]))
 @click.option(
     "--quick",
     "how",
     flag_value="quick",
     default="quick",
-    help="Ten minutes on two cores, batchqueue three. This is the default.",
+    help="prio: ten minutes on two cores; batchqueue: three; opportunistic: less than one. This is the default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
-    help="With all readings of the dags: about an hour; batchqueue up to twelve. Interrupted, it goes on where it was.",
+    help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on.",
 )
 @click.option(
     "--live",
     "how",
     flag_value="live",
-    help="Some minutes: real placeholders that come in batches, beside the simulator.",
+    help="prio, some minutes: real placeholders that come in batches, beside the simulator.",
 )
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
 @click.option(
@@ -49,11 +49,12 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 def command(name: str, how: str, output: str | None, data: str | None, starts: int | None, as_json: bool) -> None:
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
-    Writes report.md, report.json and the figures as SVG into DIR. What each setting measured is kept in
-    DIR/settings.jsonl and not measured again, by --full either. With --live they are live.md and live.json, from real
-    processes.
+    Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
+    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials. With --live
+    they are live.md and live.json, from real processes.
 
     \b
+      headway reproduce opportunistic
       headway reproduce prio
       headway reproduce prio --live
       headway reproduce prio --full -o full
@@ -64,12 +65,16 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
     folder = Path(output) if output else Path("reproduced") / name
     beside = _DATA / _KINDS[name]
     found = Path(data) if data else beside if beside.is_dir() else None
-    if name != "prio" and how == "live":
-        raise UsageError(f"there is nothing live in {name}.", "Give --quick or --full.")
+    if how == "live" and name != "prio":
+        raise UsageError(f"{name} has no --live.", "Leave --live out.")
     if name != "batchqueue" and starts is not None:
         raise UsageError("--starts is for batchqueue.", "Leave it out.")
     with Bar(1.0, quiet=as_json) as bar:
-        if how == "live":
+        if name == "opportunistic":
+            from headway.experiments.opportunistic import all as opportunistic
+
+            report = opportunistic.reproduce(opportunistic.PLANS[how], folder, found, bar.expect, bar.add)
+        elif how == "live":
             from headway.experiments.prio import live
 
             report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)

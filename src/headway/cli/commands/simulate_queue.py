@@ -154,7 +154,7 @@ def _compiled() -> None:
     from headway.sim.replay import prepare
 
     with Bar(1) as bar:
-        if not kept("batch.advance"):
+        if not kept("batch", "advance"):
             bar.say("compiling the simulator: once, some seconds.")
         prepare()
 

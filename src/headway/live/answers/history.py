@@ -44,12 +44,12 @@ def begun(home: Home | None, place: str | None, store: Store, run: Run, jobs: Se
 
     A lease that its runner has not begun is no attempt yet.
     """
-    from headway.live.client.asking import at_hand
+    from headway.live.client.asking import prefetched
     from headway.live.home.store_location import home_of
 
     attempts = _selected(store, run, jobs)
     own = home_of(home, place, store, run.workflow) if any(one.ended is None for one in attempts) else None
-    ahead = at_hand([own] if own is not None else [], store.is_shared)
+    ahead = prefetched([own] if own is not None else [], store.is_shared)
     return [one for one in attempts if one.ended is not None or one.lease not in ahead]
 
 

@@ -26,13 +26,13 @@ class Runs:
 
 def listed(home: Home | None, place: str | None, store: Store) -> Runs:
     """All that there are. A job that its runner has not begun is eligible."""
-    from headway.live.client.asking import at_hand, is_served
+    from headway.live.client.asking import is_served, prefetched
     from headway.live.home.cleaning import running
     from headway.live.home.store_location import home_of
 
     runs, now = store.history.runs(), store.clock()
     homes = [home_of(home, place, store, run.workflow) for run in runs if run.held]
-    ahead = at_hand({one.folder: one for one in homes if one is not None}.values(), store.is_shared)
+    ahead = prefetched({one.folder: one for one in homes if one is not None}.values(), store.is_shared)
     runs = [run.without(ahead.count(run.held)) for run in runs]
     return Runs(runs, running(home, store, runs, now), is_served(home, store, now))
 

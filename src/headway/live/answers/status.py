@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from headway.engine.groups import WORDS, group_state, worded
-from headway.live.client.asking import AtHand, at_hand
+from headway.live.client.asking import Prefetched, prefetched
 from headway.live.store.views import Counted, RunningJob, Span, Submitted
 from headway.model.messages import WorkflowId
 from headway.model.record import mutable, record
@@ -66,8 +66,8 @@ def status(
     """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows.
 
     `most`: how many groups at most, those where something happens first. Jobs are given to a runner a few ahead while
-    they are short. Which of them have not begun only the runner knows. It is asked last: what it has at hand then was
-    not running before.
+    they are short. Which of them have not begun only the runner knows. It is asked last: what it has prefetched then
+    was not running before.
     """
     span = None
     if group is not None:
@@ -96,10 +96,10 @@ def status(
     )
 
 
-def not_begun(store: Store, running: Iterable[RunningJob], home_of: HomeOf | None) -> AtHand:
+def not_begun(store: Store, running: Iterable[RunningJob], home_of: HomeOf | None) -> Prefetched:
     """Leases that runners here have not begun; they are asked only if there are jobs that may run."""
     homes = {} if home_of is None else {one: home_of(one) for one in {job.workflow for job in running}}
-    return at_hand({home.folder: home for home in homes.values() if home is not None}.values(), store.is_shared)
+    return prefetched({home.folder: home for home in homes.values() if home is not None}.values(), store.is_shared)
 
 
 def _spans(store: Store, workflow: Submitted, above: Span | None) -> list[Span]:

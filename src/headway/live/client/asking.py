@@ -1,4 +1,4 @@
-"""A question to the runner of a store, asked in passing: it does not wait for whoever asks."""
+"""A question to the runner of a store, asked in passing: it does not wait for the one who asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headway.live.store import Store
 
 _PATIENCE = 60.0  # seconds
-GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
+GLANCE = 2.0  # seconds that somebody who only looks has for a runner that may hang
 
 
 @record
@@ -29,12 +29,12 @@ class Said:
     workflows: frozenset[int]
     runs: frozenset[WorkflowId]  # those for which it may start jobs
     undecided: bool  # somebody has come who has not said yet which workflow to run
-    ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
+    ahead: frozenset[LeaseId]  # that it has prefetched, and has not begun
     begun: frozenset[LeaseId]  # that run
 
 
 @record
-class AtHand:
+class Prefetched:
     """Leases that no job runs for yet, or not any more: they come and go by the thousand while one reads of them."""
 
     ahead: frozenset[LeaseId] = frozenset()
@@ -60,7 +60,7 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     return True
 
 
-def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
+def prefetched(homes: Iterable[Home], shared: bool) -> Prefetched:
     """The leases that runners took ahead and have not begun; where none answers, what the store says has to do.
 
     In a store that is not shared the one runner that answers knows of all that run.
@@ -73,7 +73,7 @@ def at_hand(homes: Iterable[Home], shared: bool) -> AtHand:
             if said is not None:
                 ahead |= said.ahead
                 begun = None if shared else said.begun
-    return AtHand(frozenset(ahead), begun)
+    return Prefetched(frozenset(ahead), begun)
 
 
 def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from headway.engine.explain import because
 from headway.engine.groups import WORDS, shown_state
-from headway.live.client.asking import at_hand, is_served
+from headway.live.client.asking import is_served, prefetched
 from headway.live.client.line import Line
 from headway.live.client.messages import Look
 from headway.live.store.views import Span, Submitted
@@ -79,9 +79,9 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
         facts.state is State.RUNNING
         and last is not None
         and home is not None
-        and last.lease in at_hand([home], store.is_shared)
+        and last.lease in prefetched([home], store.is_shared)
     ):
-        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
+        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it already."]
     return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
 
 

@@ -35,5 +35,19 @@ class Errands:
     says: tuple[tuple[Word, Told], ...] = ()
     winds_up: tuple[WorkflowId, ...] = ()
 
+    def plus(self, news: WorkflowId | None, says: tuple[Word, Told] | None, winds_up: WorkflowId | None) -> Errands:
+        """These and one more."""
+        return Errands(
+            self.news if news is None else (*self.news, news),
+            self.says if says is None else (*self.says, says),
+            self.winds_up if winds_up is None else (*self.winds_up, winds_up),
+        )
+
+    def after(self, earlier: Errands) -> Errands:
+        """These, and earlier ones that were not done; but those who had something to say were told that it failed."""
+        if not earlier.news and not earlier.winds_up:
+            return self
+        return Errands((*earlier.news, *self.news), self.says, (*earlier.winds_up, *self.winds_up))
+
 
 NONE = Errands()

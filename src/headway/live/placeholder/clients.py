@@ -6,7 +6,6 @@ import contextlib
 import math
 import os
 import socket
-import time
 from collections.abc import Mapping
 
 from headway.live.client.messages import (
@@ -30,12 +29,8 @@ from headway.live.client.messages import (
 from headway.live.doors.messages import Word
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
-from headway.model.messages import Finish, Lease, WorkflowId
+from headway.model.messages import Finish, Lease, Seconds, WorkflowId
 from headway.model.states import Kind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
@@ -165,26 +160,26 @@ class Client:
         """When there will be something to tell."""
         return self._last + PACE if self._changed and not (self.over or self._unsent) else math.inf
 
-    def has_news(self, trouble: str, warnings: list[str]) -> bool:
+    def has_news(self, trouble: str, warnings: list[str], now: Seconds) -> bool:
         """Whether there is something to tell that can wait no longer."""
         if self._failures or trouble != self._trouble or self._unsent or len(warnings) > self._warned:
             return True
-        return self._changed and time.monotonic() - self._last >= PACE
+        return self._changed and now >= self._last + PACE
 
     def tell(
-        self, running: int, names: list[str], trouble: str, ended: bool, others: bool, warnings: list[str]
+        self, running: int, names: list[str], trouble: str, ended: bool, others: bool, warnings: list[str], now: Seconds
     ) -> None:
         """Reports, if it is time and the client listens.
 
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients. Of the warnings
         it is told those that it does not know yet.
         """
-        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble, warnings)):
+        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble, warnings, now)):
             return
         news = warnings[self._warned :]
         said = Progress(self._done, running, names, self._failures, trouble, ended, others, news)
         self._warned = len(warnings)
-        self._failures, self._trouble, self._changed, self._last = [], trouble, False, time.monotonic()
+        self._failures, self._trouble, self._changed, self._last = [], trouble, False, now
         self._unsent = RESPONSES.encode(said)
         self.flush()
         if ended:

@@ -1,4 +1,4 @@
-"""The runner's door and whoever came in by it: who is there, and what they want."""
+"""The runner's door and the clients that came in by it: who is there, and what they want."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
 
 
-class Desk:
+class Demand:
     """The clients of a runner, and what they want in all, recomputed whenever one may want something else."""
 
     def __init__(self, home: Home, poll: select.epoll, most: int) -> None:

@@ -1,15 +1,13 @@
-"""What goes between a runner and its store: leases that are at hand, and ends that are not recorded yet.
+"""What goes between a runner and its store: prefetched leases, and ends that are not recorded yet.
 
 Both are one transaction. If it cannot be made, nothing is lost, and it is tried again.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import socket
-import sys
 import time
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -19,10 +17,10 @@ from headway.engine.silence import BEATS
 from headway.live.clock import since_boot
 from headway.live.doors.messages import Hello, Question, Reply, Setting, Welcome, Word
 from headway.live.failpoint import failpoint
-from headway.live.home.folder import Home
-from headway.live.placeholder.asked import NONE, Asked, Errands, Told
-from headway.live.placeholder.demand import Desk
-from headway.live.placeholder.jobs import BESIDE, Jobs
+from headway.live.home.folder import Home, say
+from headway.live.placeholder.asked import NONE, Asked, Told
+from headway.live.placeholder.demand import Demand
+from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.room import PATIENCE, HostRoom
 from headway.live.placeholder.running import GIVEN_BACK, TAKEN
 from headway.live.placeholder.spool import Spool
@@ -40,7 +38,7 @@ CONTENDED = 0.05  # seconds after which jobs that others may just be taking are 
 TRIES = 3  # times that is done before jobs that nobody takes count as jobs that nobody will
 
 
-class Supply:
+class Exchange:
     """The runner's side of the exchange: it is asked, and answered at once or later."""
 
     def __init__(
@@ -50,14 +48,14 @@ class Supply:
         welcome: Welcome,
         spool: Spool,
         jobs: Jobs,
-        desk: Desk,
+        demand: Demand,
         nesting: Nesting,
         beat: Seconds,
     ) -> None:
         self._home, self._port, self._spool = home, port, spool
         self.placeholder, self.is_shared = welcome.placeholder, welcome.is_shared
-        self._jobs, self._desk, self._nesting = jobs, desk, nesting
-        self.at_hand: deque[Lease] = deque()
+        self._jobs, self._demand, self._nesting = jobs, demand, nesting
+        self.prefetched: deque[Lease] = deque()
         self.finished: list[Finish] = []  # that the store was not told yet
         self.asked: Asked | None = None  # the exchange that is under way
         self._number = 0  # of the last one
@@ -78,11 +76,11 @@ class Supply:
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
         self.contact = since_boot()  # when the store last answered
         self._contended = 0  # how often in a row there were eligible jobs, and none for us
-        self._room = HostRoom(jobs, desk, nesting, port.is_far)
+        self._room = HostRoom(jobs, demand, nesting, port.is_far)
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
-    def record(self, finish: Finish, place: int = 0) -> None:
+    def record(self, finish: Finish, place: int, now: Seconds) -> None:
         """An end is spooled before anything else happens to it; until it is, it keeps its place in the roster."""
         try:
             self._spool.add(finish)
@@ -93,10 +91,10 @@ class Supply:
         except OSError as error:
             if place:
                 self._noted.append(place)
-            self.worry(f"{self._home.spool}: {error.strerror}.")
+            self.worry(f"{self._home.spool}: {error.strerror}.", now)
         failpoint("reap.after-spool")
         if not self.finished:
-            self._since = time.monotonic()
+            self._since = now
         self.finished.append(finish)
 
     def _strike(self, count: int) -> None:
@@ -105,15 +103,15 @@ class Supply:
         del self._noted[:count]
 
     def put_back(self, reason: str, leases: Collection[LeaseId]) -> None:
-        """Leases at hand that are not to be begun go back."""
-        for lease in [lease for lease in self.at_hand if lease.id in leases]:
-            self.at_hand.remove(lease)
+        """Prefetched leases that are not to be begun go back."""
+        for lease in [lease for lease in self.prefetched if lease.id in leases]:
+            self.prefetched.remove(lease)
             self.finished.append(Finish(lease.id, None, ended=time.time(), reason=reason))
 
     def drop(self, leases: Collection[LeaseId]) -> None:
-        """Leases at hand that are lost; nobody is told."""
-        for lease in [lease for lease in self.at_hand if lease.id in leases]:
-            self.at_hand.remove(lease)
+        """Prefetched leases that are lost; nobody is told."""
+        for lease in [lease for lease in self.prefetched if lease.id in leases]:
+            self.prefetched.remove(lease)
 
     @property
     def unrecorded(self) -> Sequence[Finish]:
@@ -132,8 +130,8 @@ class Supply:
     def reckon(self) -> None:
         """Who wants what may have changed: leases that nobody wants any more go back, and there may be others."""
         self.stir()
-        wanted = self._desk.wanted
-        self.put_back(GIVEN_BACK, {lease.id for lease in self.at_hand if lease.workflow not in wanted})
+        wanted = self._demand.wanted
+        self.put_back(GIVEN_BACK, {lease.id for lease in self.prefetched if lease.workflow not in wanted})
 
     def send(
         self,
@@ -142,41 +140,27 @@ class Supply:
         winds_up: WorkflowId | None = None,
     ) -> None:
         """Something goes to the store with the next exchange."""
-        before = self.errands
-        self.errands = Errands(
-            before.news if news is None else (*before.news, news),
-            before.says if says is None else (*before.says, says),
-            before.winds_up if winds_up is None else (*before.winds_up, winds_up),
-        )
+        self.errands = self.errands.plus(news, says, winds_up)
 
     # --- the exchange ----------------------------------------------------------------------------------------------
 
-    def is_due(self) -> bool:
+    def is_due(self, now: Seconds) -> bool:
         """Whether there is something to say to the store, or to get from it."""
         if self.asked is not None:
             return False
         if self.trouble:
-            return time.monotonic() >= self._again
+            return now >= self._again
         if self.calls_roll or self.errands is not NONE:
             return True
-        if self.wake and time.monotonic() >= self.wake:
+        if self.wake and now >= self.wake:
             self.wake = 0.0
             self.dry = False
-        is_full = self._nesting.busy() >= self._desk.slots
+        is_full = self._nesting.busy() >= self._demand.slots
         if self.finished:
-            return not (self.at_hand and is_full) or time.monotonic() - self._since >= PATIENCE
-        if not self._desk.wanted or self.dry or self.at_hand:
+            return not (self.prefetched and is_full) or now >= self._since + PATIENCE
+        if not self._demand.wanted or self.dry or self.prefetched:
             return False
-        return not is_full or bool(self._idle())
-
-    def _idle(self) -> list[WorkflowId]:
-        """Workflows that are wanted and have nothing here that runs or is at hand, services left out."""
-        running = self._jobs.running
-        if not running and not self.at_hand:
-            return self._desk.wanted
-        there = [job.lease for job in running.values() if job.lease.kind not in BESIDE]
-        busy = {lease.workflow for lease in (*there, *self.at_hand)}
-        return [workflow for workflow in self._desk.wanted if workflow not in busy]
+        return not is_full or bool(self._room.idle(self.prefetched))
 
     def next_due(self) -> float:
         """When there is something to see to."""
@@ -185,7 +169,7 @@ class Supply:
         if self.trouble:
             return self._again
         due = self._since + PATIENCE if self.finished else math.inf
-        return min(due, self.wake) if self.wake and self._desk.wanted else due
+        return min(due, self.wake) if self.wake and self._demand.wanted else due
 
     def ask(self) -> None:
         """Tells how attempts ended, and asks for what there is room for."""
@@ -194,16 +178,17 @@ class Supply:
             self._call_again()
             return
         holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
-        idle, room, errands = self._idle(), self._room.beside(self.at_hand, self.round_trip), self.errands
+        idle, room = self._room.idle(self.prefetched), self._room.beside(self.prefetched, self.round_trip)
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
         self._number += 1
-        ends, since = self.finished, since_boot() if self.is_shared or self._port.is_far else 0.0
+        errands, ends = self.errands, self.finished
+        since = since_boot() if self.is_shared or self._port.is_far else 0.0
         self.asked = Asked(
             self._number, ends, idle, room.most, holds is not None, since, self._spool.mark, len(self._noted), errands
         )
         self.finished, self.errands, self.calls_roll, self._was_stirred = [], NONE, False, False
-        question = Question(ends, room, self._desk.wanted, time.time(), idle, holds, number=self._number)
+        question = Question(ends, room, self._demand.wanted, time.time(), idle, holds, number=self._number)
         if errands is not NONE:
             words = [word for word, _ in errands.says]
             question = replace(question, news=errands.news, says=words, winds_up=errands.winds_up)
@@ -227,13 +212,7 @@ class Supply:
         self.calls_roll = self.calls_roll or asked.holds
         for _, answer in asked.errands.says:
             answer(error)
-        self.errands = Errands(
-            (*asked.errands.news, *self.errands.news),
-            self.errands.says,
-            (*asked.errands.winds_up, *self.errands.winds_up),
-        )
-        if self.errands == NONE:
-            self.errands = NONE
+        self.errands = self.errands.after(asked.errands)
 
     def _call_again(self) -> None:
         """Connects again; the welcome tells which leases are lost."""
@@ -247,7 +226,7 @@ class Supply:
         self.asked = Asked(0, self.finished, (), 0, True, since_boot(), self._spool.mark, len(self._noted), NONE)
         self.finished = []
 
-    def taken(self, reply: Reply) -> Answer:
+    def taken(self, reply: Reply, now: Seconds) -> Answer:
         """Takes in an answer."""
         asked, answer = self.asked, reply.answer
         assert asked is not None
@@ -259,18 +238,18 @@ class Supply:
             # A sign of life that took long is an old one: give another.
             self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)
         was_away, self.was_away = self.was_away, self.was_away and not asked.holds
-        self.at_hand.extend(answer.leases)
+        self.prefetched.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
         self.dry = not answer.leases or (len(answer.leases) < asked.most and not self.is_shared)
         if was_away or self._was_stirred:
             self.dry = False  # nothing was asked for yet, or not since something changed
-        self.wake = 0.0 if answer.wake is None else time.monotonic() + answer.wake
+        self.wake = 0.0 if answer.wake is None else now + answer.wake
         if self._port.is_far:
             self.round_trip += (self.contact - asked.since - self.round_trip) / min(self._number, 8)
-            wanted = self._desk.wanted
+            wanted = self._demand.wanted
             self.put_back("given back", {lease.id for lease in answer.leases if lease.workflow not in wanted})
         if (self.is_shared or self.over or answer.over or answer.stuck) and not self._was_stirred:
-            self._conclude(answer, asked.idle)
+            self._conclude(answer, asked.idle, now)
         if asked.errands is not NONE:
             for (_, tell), heard in zip(asked.errands.says, reply.heard, strict=True):
                 tell(heard)
@@ -292,9 +271,9 @@ class Supply:
     def _held(self) -> list[LeaseId]:
         """All leases that we have, but for those that are lost already."""
         running = [job.lease.id for job in self._jobs.running.values() if job.reason != TAKEN]
-        return [*running, *(lease.id for lease in self.at_hand)]
+        return [*running, *(lease.id for lease in self.prefetched)]
 
-    def _conclude(self, answer: Answer, idle: Sequence[WorkflowId]) -> None:
+    def _conclude(self, answer: Answer, idle: Sequence[WorkflowId], now: Seconds) -> None:
         """Takes in which workflows are over, and when to ask again for jobs that others may be taking just now."""
         self.over.difference_update(idle)
         self.over.update(answer.over)
@@ -304,16 +283,15 @@ class Supply:
             self._contended += 1
             if self._contended > TRIES:
                 self.over.update(answer.stuck)
-            again = time.monotonic() + min(CONTENDED * 2 ** (self._contended - 1), self._beat)
+            again = now + min(CONTENDED * 2 ** (self._contended - 1), self._beat)
             self.wake = min(self.wake or again, again)
         else:
             self._contended = 0
 
-    def worry(self, trouble: str) -> None:
+    def worry(self, trouble: str, now: Seconds) -> None:
         """A fault the user can fix (disk full, store unreachable): stop starting jobs, tell clients, retry later."""
         if trouble != self._said:
             self._said = trouble
-            with contextlib.suppress(OSError):  # what has no room here may have none there either
-                print(f"headway: {trouble}", file=sys.stderr, flush=True)
+            say(trouble)
         self.trouble = trouble
-        self._again = time.monotonic() + min(AGAIN, self._beat)
+        self._again = now + min(AGAIN, self._beat)

@@ -34,14 +34,14 @@ from headway.live.placeholder.running import (
     status_of,
 )
 from headway.live.store.spec import Spec, with_services
-from headway.model.messages import Finish, Lease, LeaseId, WorkflowId
+from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.states import Kind
 
 _MARK = MARK.encode()
 # How a job that was told to end is said to have ended.
 _MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0, TAKEN: None}
 BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
-SHORT = 0.008  # seconds: jobs of this length or less are worth having at hand
+SHORT = 0.008  # seconds: jobs of this length or less are worth prefetching
 SEEN = 8  # jobs after which that can be told
 GRACE = 5.0  # seconds between asking a job to end and ending it
 # What is wrong with this machine just now, not with the job: the job waits until it is better.
@@ -76,7 +76,7 @@ class Jobs:
 
     # --- begin -----------------------------------------------------------------------------------------------------
 
-    def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes]) -> Finish | None:
+    def start(self, lease: Lease, directory: str, given: Mapping[bytes, bytes], now: Seconds) -> Finish | None:
         """Starts a job; if it cannot be started, that is how it ended. NoRoomError: not now."""
         spec = Spec.read(lease.spec)
         nested = spec.subdag is not None
@@ -114,30 +114,22 @@ class Jobs:
             self.roster.strike(place)
             self.launch.outputs.drop(output)
             raise NoRoomError(f"a job cannot be watched: {error.strerror}.") from None
-        self._watch(handle, Running(lease, pid, started, place, output, before=before_it, is_nested=nested), lease.time)
+        job = Running(lease, pid, started, place, output, before=before_it, is_nested=nested)
+        self._watch(handle, job, lease.time, now)
         return None
 
-    def _watch(self, handle: int, job: Running, left: float | None) -> None:
+    def _watch(self, handle: int, job: Running, left: Seconds | None, now: Seconds) -> None:
         """A job is under way; `left`: seconds after which it is over its time."""
         self.running[handle] = job
         self.busy += job.lease.cores
         self.memory += job.lease.memory
         self._poll.register(handle, select.EPOLLIN)
         if left is not None:
-            heappush(self._alarms, (time.monotonic() + left, handle, job.pid, signal.SIGTERM))
+            heappush(self._alarms, (now + left, handle, job.pid, signal.SIGTERM))
 
     # --- take over ---------------------------------------------------------------------------------------------------
 
-    def move(self, before: str, home: str | None) -> None:
-        """The folder of the store was moved: what jobs beside it write is where it is now."""
-        now = "" if home is None else os.path.dirname(home)  # noqa: PTH120 - paths of outputs are text
-        for job in self.running.values() if now else ():
-            job.before = {
-                f"{now}{path.removeprefix(before)}" if path.startswith(f"{before}/") else path: look
-                for path, look in (job.before or {}).items()
-            }
-
-    def adopt(self, entry: Entry, lease: Lease, directory: str) -> Ended | None:
+    def adopt(self, entry: Entry, lease: Lease, directory: str, now: Seconds) -> Ended | None:
         """Goes on with an attempt of a runner that died; how it ended, if it has."""
         from headway.live.placeholder.adoption import end_of, taken_over
 
@@ -149,15 +141,15 @@ class Jobs:
                 over = end_of(self.roster, entry.place, None)
             else:
                 taken = time.clock_gettime(time.CLOCK_BOOTTIME) - entry.before
-                self._watch(handle, job, None if lease.time is None else max(0.0, lease.time - taken))
+                self._watch(handle, job, None if lease.time is None else max(0.0, lease.time - taken), now)
                 if job.reason:
-                    heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
+                    heappush(self._alarms, (now + GRACE, handle, job.pid, signal.SIGKILL))
                 return None
         return ended_as(job, over)
 
     @property
     def are_short(self) -> bool:
-        """Whether jobs take so little that it pays to have the next ones at hand."""
+        """Whether jobs take so little that it pays to prefetch the next ones."""
         return self.typical <= SHORT and self.ended >= SEEN
 
     @property
@@ -231,38 +223,17 @@ class Jobs:
             Search(self._store, self._told_to_end, tuple(self._told_to_end.values())).end_all()
             self._told_to_end.clear()
 
-    def stop(self, workflow: WorkflowId) -> None:
+    def stop(self, workflow: WorkflowId, now: Seconds) -> None:
         """Ends the jobs of a workflow: they are asked first, and run again another time."""
         for handle, job in self.running.items():
             if job.lease.workflow == workflow:
-                self._end(handle, job, STOPPED)
+                self._end(handle, job, STOPPED, now)
 
-    def halt(self, workflow: WorkflowId) -> None:
-        """Workflows that run in place of a workflow's jobs are to begin nothing new.
-
-        A job that thereby does not come to its end has not failed: it goes on another time.
-        """
-        for job in self.running.values():
-            if job.lease.workflow == workflow and job.is_nested:
-                job.halted = True
-                self.roster.tell(job.place, job.told)
-
-    def lend(self, leases: Collection[LeaseId]) -> None:
-        """Notes which jobs wait for this runner: they cannot go on without it."""
-        for job in self.running.values():
-            if job.is_lent != (job.lease.id in leases):
-                job.is_lent = not job.is_lent
-                self.roster.tell(job.place, job.told)
-
-    def halted(self) -> set[str]:
-        """The marks of jobs that are to begin nothing new."""
-        return {mark(self._store, job.lease.id) for job in self.running.values() if job.halted}
-
-    def end(self, leases: Collection[LeaseId], reason: str = CALLED_OFF) -> None:
+    def end(self, leases: Collection[LeaseId], now: Seconds, reason: str = CALLED_OFF) -> None:
         """Ends attempts that their store wants ended."""
         for handle, job in self.running.items():
             if job.lease.id in leases:
-                self._end(handle, job, reason)
+                self._end(handle, job, reason, now)
 
     def names(self, workflow: WorkflowId) -> list[str]:
         """A few of the jobs of a workflow that run, the longest first."""
@@ -284,27 +255,20 @@ class Jobs:
         """How many services of a workflow run."""
         return sum(job.lease.workflow == workflow and job.lease.kind in BESIDE for job in self.running.values())
 
-    def dismiss(self, workflow: WorkflowId) -> None:
+    def dismiss(self, workflow: WorkflowId, now: Seconds) -> None:
         """Ends the services of a workflow that has ended."""
         for handle, job in self.running.items():
             if job.lease.workflow == workflow and job.lease.kind in BESIDE:
-                self._end(handle, job, OVER)
+                self._end(handle, job, OVER, now)
 
-    def call_off(self, lease: LeaseId) -> None:
-        """A workflow that runs in a job's place ends by itself; however that is, the job was called off."""
-        for job in self.running.values():
-            if job.lease.id == lease and not job.reason:
-                job.reason = CALLED_OFF
-                self.roster.tell(job.place, job.told)
-
-    def _end(self, handle: int, job: Running, reason: str) -> None:
+    def _end(self, handle: int, job: Running, reason: str, now: Seconds) -> None:
         """Asks a job's whole process group to end, and makes sure of it after a while. One that has ended has ended."""
         if job.reason or is_over(handle):
             return
         job.reason = reason
         self.roster.tell(job.place, job.told)
         signal_group(job.pid, signal.SIGTERM)
-        heappush(self._alarms, (time.monotonic() + GRACE, handle, job.pid, signal.SIGKILL))
+        heappush(self._alarms, (now + GRACE, handle, job.pid, signal.SIGKILL))
 
     def output(self, lease: int) -> str | None:
         """Where a job that runs writes."""
@@ -318,9 +282,9 @@ class Jobs:
     def next_alarm(self) -> float:
         return self._alarms[0][0] if self._alarms else math.inf
 
-    def ring(self) -> None:
+    def ring(self, now: Seconds) -> None:
         """Alarms that are due: time limits, and jobs that did not end when asked."""
-        while self._alarms and self._alarms[0][0] <= time.monotonic():
+        while self._alarms and self._alarms[0][0] <= now:
             _, handle, pid, number = heappop(self._alarms)
             job = self.running.get(handle)
             if job is None or job.pid != pid:
@@ -328,4 +292,4 @@ class Jobs:
             if number == signal.SIGKILL:
                 signal_group(pid, signal.SIGKILL)
             else:
-                self._end(handle, job, TIME_LIMIT)
+                self._end(handle, job, TIME_LIMIT, now)

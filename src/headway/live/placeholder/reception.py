@@ -10,7 +10,7 @@ from headway.live.doors.messages import Word
 from headway.live.placeholder.clients import Client
 from headway.live.store import PASSWORD
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import WorkflowId
+from headway.model.messages import Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,43 +26,44 @@ class Reception:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._desk, self._supply, self._jobs, self._nesting = runner.desk, runner.supply, runner.jobs, runner.nesting
+        self._demand, self._exchange = runner.demand, runner.exchange
+        self._jobs, self._nesting = runner.jobs, runner.nesting
 
-    def welcome(self) -> None:
+    def welcome(self, now: Seconds) -> None:
         try:
-            self._desk.welcome()
+            self._demand.welcome()
         except OSError as error:
-            self._supply.worry(f"nobody can be let in: {error.strerror}.")
+            self._exchange.worry(f"nobody can be let in: {error.strerror}.", now)
             time.sleep(PAUSE)
 
-    def attend(self, handle: int, mask: int) -> None:
+    def attend(self, handle: int, mask: int, now: Seconds) -> None:
         """A client has said something, or is gone."""
-        client = self._desk.attend(handle, mask)
+        client = self._demand.attend(handle, mask)
         if client.is_new and not client.gone:
             self._introduce(client)
         if client.cancels is not None:
             workflow, at_once = client.cancels
             client.cancels = None
-            self._desk.cancel(workflow)
+            self._demand.cancel(workflow)
             self._nesting.halt(workflow)
             if at_once:
-                self._nesting.stop(workflow)
+                self._nesting.stop(workflow, now)
         self._runner.reckon()
-        if client.stops or (client.mark and client.wants_more and client.mark in self._jobs.halted()):
+        if client.stops or (client.mark and client.wants_more and client.mark in self._nesting.halted()):
             client.stops = False
-            if client.workflow not in self._desk.wanted or client.wants_more:
+            if client.workflow not in self._demand.wanted or client.wants_more:
                 self._nesting.halt(client.workflow)
                 self._runner.reckon()
         if client.stops_now:
             client.stops_now = False
-            if client.workflow not in self._desk.wanted:
-                self._nesting.stop(client.workflow)
+            if client.workflow not in self._demand.wanted:
+                self._nesting.stop(client.workflow, now)
         if client.asks_to_look:
             client.asks_to_look = False
             self._runner.look()
         if client.asks_password:
             client.asks_password = False
-            client.answer(Password(os.environ.get(PASSWORD) if self._supply.is_shared else None))
+            client.answer(Password(os.environ.get(PASSWORD) if self._exchange.is_shared else None))
         if client.says is not None:
             self._pass_on(client, client.says)
         if client.asks_where is not None:
@@ -73,13 +74,13 @@ class Reception:
         client.is_new = False
         if client.recipes:
             self._runner.recipes.add(client.workflow)
-        if client.workflow not in self._supply.settings:
-            self._supply.send(news=client.workflow)
+        if client.workflow not in self._exchange.settings:
+            self._exchange.send(news=client.workflow)
 
     def refuse(self, unknown: Iterable[WorkflowId]) -> None:
         """Refuses clients whose workflow is not in the store."""
         for workflow in unknown:
-            for client in self._desk.clients.values():
+            for client in self._demand.clients.values():
                 if client.workflow == workflow:
                     client.refuse(NotFoundError(f"the store has no workflow {workflow}."))
                     client.workflow = WorkflowId(0)
@@ -98,51 +99,51 @@ class Reception:
             else:
                 client.answer(Heard(said))
 
-        self._supply.send(says=(word, tell))
+        self._exchange.send(says=(word, tell))
         if word.ready:
             self._runner.look()
 
     def _tell_where(self, client: Client, lease: int) -> None:
         client.asks_where = None
-        there: list[int] = [one.workflow for one in self._desk.clients.values()]
-        ahead: list[int] = [one.id for one in self._supply.at_hand]
+        there: list[int] = [one.workflow for one in self._demand.clients.values()]
+        ahead: list[int] = [one.id for one in self._exchange.prefetched]
         begun: list[int] = [job.lease.id for job in self._jobs.running.values()]
-        if self._supply.trouble or self._supply.asked is not None:
-            begun += [one.lease for one in self._supply.unrecorded]
-        client.answer(Place(lease, self._jobs.output(lease), there, ahead, begun, list(self._desk.wanted)))
+        if self._exchange.trouble or self._exchange.asked is not None:
+            begun += [one.lease for one in self._exchange.unrecorded]
+        client.answer(Place(lease, self._jobs.output(lease), there, ahead, begun, list(self._demand.wanted)))
 
     # --- how far it is ---------------------------------------------------------------------------------------------
 
-    def report(self) -> None:
+    def report(self, now: Seconds) -> None:
         """Tells every client how far it is."""
         changed = False
-        for handle, client in self._desk.clients.items():
-            may_go_on = client.wants_more and client.workflow not in self._supply.over  # else services may end
-            has_news = client.has_news(self._supply.trouble, self._jobs.warnings)
+        for handle, client in self._demand.clients.items():
+            may_go_on = client.wants_more and client.workflow not in self._exchange.over  # else services may end
+            has_news = client.has_news(self._exchange.trouble, self._jobs.warnings, now)
             if may_go_on and not has_news and self._jobs.has(client.workflow):
                 continue
             mine = self._jobs.count(client.workflow)
-            over = self._is_over(client, mine)
-            others = client.workflow in self._desk.wanted and not client.wants_more
+            over = self._is_over(client, mine, now)
+            others = client.workflow in self._demand.wanted and not client.wants_more
             names = self._jobs.names(client.workflow)
-            client.tell(mine, names, self._supply.trouble, over, others, self._jobs.warnings)
+            client.tell(mine, names, self._exchange.trouble, over, others, self._jobs.warnings, now)
             changed = changed or over or client.gone
-            self._desk.watch_line(handle, client)
+            self._demand.watch_line(handle, client)
         if changed:
             self._runner.reckon()
 
-    def _is_over(self, client: Client, running: int) -> bool:
+    def _is_over(self, client: Client, running: int, now: Seconds) -> bool:
         """Whether nothing of a client's workflow runs and nothing more is started for it."""
-        if not client.workflow or client.over or self._supply.finished or self._supply.asked is not None:
+        if not client.workflow or client.over or self._exchange.finished or self._exchange.asked is not None:
             return False
-        if not client.wants_more and client.workflow in self._desk.wanted:
+        if not client.wants_more and client.workflow in self._demand.wanted:
             return not client.watches  # others go on with it
-        if any(lease.workflow == client.workflow for lease in self._supply.at_hand):
+        if any(lease.workflow == client.workflow for lease in self._exchange.prefetched):
             return False
         if running and running > self._jobs.beside(client.workflow):
             return False
-        if client.wants_more and (self._supply.trouble or client.workflow not in self._supply.over):
+        if client.wants_more and (self._exchange.trouble or client.workflow not in self._exchange.over):
             return False
         if running:
-            self._jobs.dismiss(client.workflow)  # services end with what they serve
+            self._jobs.dismiss(client.workflow, now)  # services end with what they serve
         return not running

@@ -6,6 +6,7 @@ import select
 
 from headway.live.doors.messages import News, Reply, Welcome
 from headway.model.errors import HeadwayError
+from headway.model.messages import Seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,52 +18,52 @@ class Responses:
 
     def __init__(self, runner: Runner) -> None:
         self._runner, self._port, self._poll = runner, runner.port, runner.poll
-        self._supply, self._desk, self._jobs = runner.supply, runner.desk, runner.jobs
+        self._exchange, self._demand, self._jobs = runner.exchange, runner.demand, runner.jobs
         self.handle, self._mask = -1, 0  # the handle of the port, and what it is waited for
         self.watch()
 
-    def receive(self) -> None:
+    def receive(self, now: Seconds) -> None:
         """Takes in what the store has said."""
         try:
             responses = self._port.responses()
         except HeadwayError as error:
-            self._supply.untold(error)
-            self._supply.worry(str(error))
+            self._exchange.untold(error)
+            self._exchange.worry(str(error), now)
             return
         for response in responses:
             if isinstance(response, Reply):
-                self._take_in(response)
+                self._take_in(response, now)
             elif isinstance(response, Welcome):
-                self._supply.welcomed()
-                self._runner.others.lose(response.lost)
+                self._exchange.welcomed()
+                self._runner.others.lose(response.lost, now)
             elif isinstance(response, News):
                 self._runner.others.hear(response.workflows)
             else:
                 trouble = HeadwayError(response.what, response.fix)
-                if response.number or self._supply.is_calling:
-                    self._supply.untold(trouble)
-                self._supply.worry(str(trouble))
+                if response.number or self._exchange.is_calling:
+                    self._exchange.untold(trouble)
+                self._exchange.worry(str(trouble), now)
 
-    def _take_in(self, reply: Reply) -> None:
+    def _take_in(self, reply: Reply, now: Seconds) -> None:
         """An exchange is answered: passes on what the store says."""
         runner = self._runner
-        answer = self._supply.taken(reply)
+        answer = self._exchange.taken(reply, now)
         if answer.over or answer.stuck:
-            runner.upkeep.verify()  # nobody is told that all is well of a store that is gone
+            runner.upkeep.verify(now)  # nobody is told that all is well of a store that is gone
         if answer.lost:
-            runner.others.lose(answer.lost)
+            runner.others.lose(answer.lost, now)
         self._jobs.launch.forget_place()
         if answer.done:
-            for client in self._desk.clients.values():
+            for client in self._demand.clients.values():
                 if client.workflow in answer.done:
                     client.credit(answer.done[client.workflow])
         if reply.unknown:
             runner.reception.refuse(reply.unknown)
         if reply.wound_up:
-            runner.wound_up(reply.wound_up)
+            runner.winding_up.go_on(reply.wound_up, now)
         if answer.stops:
-            runner.end(answer.stops)
-        self._desk.take_turns()
+            runner.end(answer.stops, now)
+        self._demand.take_turns()
 
     def watch(self) -> None:
         """Waits for what the store says, and until it takes what is still to be said."""

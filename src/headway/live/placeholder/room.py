@@ -6,10 +6,10 @@ import os
 from collections import deque
 
 from headway.engine.ready import Room
-from headway.live.placeholder.demand import Desk
-from headway.live.placeholder.jobs import Jobs
+from headway.live.placeholder.demand import Demand
+from headway.live.placeholder.jobs import BESIDE, Jobs
 from headway.live.placeholder.sub_workflows import Nesting
-from headway.model.messages import Lease, Seconds
+from headway.model.messages import Lease, Seconds, WorkflowId
 from headway.model.states import Kind
 
 PATIENCE = 0.005  # seconds an end may wait for company on its way to the store, while every slot is busy
@@ -20,28 +20,37 @@ DEEPEST = 1024  # the most leases prefetched for each slot, however far the stor
 class HostRoom:
     """The room of this host for the jobs of its clients."""
 
-    def __init__(self, jobs: Jobs, desk: Desk, nesting: Nesting, is_far: bool) -> None:
-        self._jobs, self._desk, self._nesting, self._is_far = jobs, desk, nesting, is_far
+    def __init__(self, jobs: Jobs, demand: Demand, nesting: Nesting, is_far: bool) -> None:
+        self._jobs, self._demand, self._nesting, self._is_far = jobs, demand, nesting, is_far
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
-    def beside(self, at_hand: deque[Lease], round_trip: Seconds) -> Room:
+    def beside(self, prefetched: deque[Lease], round_trip: Seconds) -> Room:
         """The room that running jobs and prefetched leases leave."""
-        slots, jobs = self._desk.slots, self._jobs
-        ahead = self._depth(slots, round_trip) - len(at_hand)
+        slots, jobs = self._demand.slots, self._jobs
+        ahead = self._depth(slots, round_trip) - len(prefetched)
         cores, memory = self._nesting.busy(), jobs.memory
-        for lease in at_hand:
+        for lease in prefetched:
             cores += lease.cores
             memory += lease.memory
-        there = self._desk.memory or self._memory
-        named = dict(self._desk.named)
+        there = self._demand.memory or self._memory
+        named = dict(self._demand.named)
         if named:
-            for lease in [*(job.lease for job in jobs.running.values()), *at_hand]:
+            for lease in [*(job.lease for job in jobs.running.values()), *prefetched]:
                 for name, count in lease.named:
                     named[name] = named.get(name, 0) - count
-        is_whole = not at_hand and (
+        is_whole = not prefetched and (
             not jobs.running or all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
         )
         return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
+
+    def idle(self, prefetched: deque[Lease]) -> list[WorkflowId]:
+        """Workflows that are wanted and have nothing here that runs or is prefetched, services left out."""
+        running = self._jobs.running
+        if not running and not prefetched:
+            return self._demand.wanted
+        there = [job.lease for job in running.values() if job.lease.kind not in BESIDE]
+        busy = {lease.workflow for lease in (*there, *prefetched)}
+        return [workflow for workflow in self._demand.wanted if workflow not in busy]
 
     def _depth(self, slots: int, round_trip: Seconds) -> int:
         """How many leases to prefetch; from a store on this host, only while jobs are short."""

@@ -1,7 +1,7 @@
 """The runner: one process for each local store that starts jobs, waits for them, and tells the store how they ended.
 
-It outlives whoever started it. While a client is there that wants more it takes new jobs; without, it finishes what
-runs, records it and goes. One thread, a selector, a pidfd for each job.
+It outlives the process that started it. While a client is there that wants more it takes new jobs; without, it
+finishes what runs, records it and goes. One thread, a selector, a pidfd for each job.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import os
 import select
 import signal
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 
 from headway.engine.silence import BEATS
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home, LostHomeError
-from headway.live.placeholder.demand import Desk
-from headway.live.placeholder.exchange import Supply
+from headway.live.placeholder.demand import Demand
+from headway.live.placeholder.exchange import Exchange
 from headway.live.placeholder.jobs import Jobs, NoRoomError
 from headway.live.placeholder.launch import LATELY
 from headway.live.placeholder.limits import SPARE, most_files, patience
@@ -29,7 +29,7 @@ from headway.live.placeholder.responses import Responses
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, Ended
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import Nesting, WindingUp
 from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
@@ -56,8 +56,7 @@ class Runner:
         self.due = 0.0  # when there is something to see to, if nothing happens before
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
-        self.winding: dict[WorkflowId, LeaseId] = {}  # workflows that are being wound up in the places of these
-        self.wound: set[LeaseId] = set()  # those whose workflows are, and whose final jobs run
+        self.winding_up = WindingUp(self)
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -73,53 +72,54 @@ class Runner:
         over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
             self.home.remember([welcome.placeholder])
-        self.desk = Desk(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
-        if self.desk.remark:
-            self.upkeep.warn(self.desk.remark)
+        self.demand = Demand(self.home, self.poll, max(1, (most_files() - SPARE) // 2))  # a slot: a pidfd and an output
+        if self.demand.remark:
+            self.upkeep.warn(self.demand.remark)
         os.close(told)
-        self.nesting = Nesting(self.desk, self.jobs, mark)
-        self.supply = Supply(
-            *(self.home, self.port, welcome, self.spool, self.jobs, self.desk, self.nesting, self.beat)
+        self.nesting = Nesting(self.demand, self.jobs, mark)
+        self.exchange = Exchange(
+            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.nesting, self.beat)
         )
         self.reception = Reception(self)
         self.responses = Responses(self)
-        self.last_beat = time.monotonic()
+        self.last_beat = now = time.monotonic()
         for ended in over:
-            self.write_down(ended)
+            self.write_down(ended, now)
         if gone:
-            self.others.lose(gone)
+            self.others.lose(gone, now)
         if self.jobs.running:
             self.look()  # what goes on may have been told to end while nobody was there
-        deadline = time.monotonic() + WELCOME
+        deadline = now + WELCOME
         while True:
             well: list[Ended] = []
             events = self.poll.poll(self.timeout(), AT_ONCE)
+            now = time.monotonic()  # of all that is done before we wait again
             if is_shared:
                 self.others.notice_absence()
             for handle, mask in events:
                 if handle in self.jobs.running:
-                    well += self.reap(handle)
+                    well += self.reap(handle, now)
                     continue
                 self.due = 0.0
-                if handle in self.desk.clients:
-                    self.reception.attend(handle, mask)
-                elif handle == self.desk.door:
-                    self.reception.welcome()
+                if handle in self.demand.clients:
+                    self.reception.attend(handle, mask, now)
+                elif handle == self.demand.door:
+                    self.reception.welcome(now)
                 elif handle == self.responses.handle:
-                    self.responses.receive()
+                    self.responses.receive(now)
                 elif handle == self.told:
-                    self.give_up()
+                    self.give_up(now)
                 # else a connection that is closed: a job that is just being started may still hold a copy
             for ended in well:
-                self.write_down(ended)
-            if not self.is_in_full_swing():
-                self.jobs.ring()
-                self.turn()
+                self.write_down(ended, now)
+            if not self.is_in_full_swing(now):
+                self.jobs.ring(now)
+                self.turn(now)
                 self.due = self.next_due(deadline)
             self.jobs.tidy()
-            if self.desk.clients or self.jobs.running or self.supply.unrecorded:
+            if self.demand.clients or self.jobs.running or self.exchange.unrecorded:
                 deadline = 0.0
-            elif time.monotonic() >= deadline and self.leave():
+            elif now >= deadline and self.leave():
                 return
 
     @cached_property
@@ -127,162 +127,134 @@ class Runner:
         """Other placeholders of the store; without any, most runners do without."""
         from headway.live.placeholder.others import Others
 
-        return Others(self.supply, self.jobs, self.nesting, self.silence)
+        return Others(self.exchange, self.jobs, self.nesting, self.silence)
 
     # --- who wants what --------------------------------------------------------------------------------------------
 
     def look(self) -> None:
         """Somebody has changed the store: attempts may have to end, others may begin."""
-        self.supply.stir()
-        self.supply.calls_roll = True
+        self.exchange.stir()
+        self.exchange.calls_roll = True
 
-    def end(self, leases: Collection[LeaseId]) -> None:
+    def end(self, leases: Collection[LeaseId], now: Seconds) -> None:
         """Ends attempts that the store wants ended; what has not begun goes back to it."""
         if not leases:
             return
-        if self.desk.marks and not self.supply.trouble:
-            leases = self.wind_up(leases)
-        self.jobs.end(leases)
-        self.supply.put_back(CALLED_OFF, leases)
-        if self.nesting.stop_inside(leases):
+        if self.demand.marks and not self.exchange.trouble:
+            leases = self.winding_up.begin(leases)
+        self.jobs.end(leases, now)
+        self.exchange.put_back(CALLED_OFF, leases)
+        if self.nesting.stop_inside(leases, now):
             self.reckon()  # nobody wants these any more
 
-    def wind_up(self, leases: Collection[LeaseId]) -> Collection[LeaseId]:
-        """Asks the store to end workflows inside jobs that are to end, as DAGMan does; the leases of the other jobs.
-
-        What runs of such a workflow is ended, its final job runs, and then the job is over that it has the place of.
-        """
-        inside = self.nesting.inside(leases)
-        for workflow, lease in inside.items():
-            if lease not in self.winding.values() and lease not in self.wound:
-                self.winding[workflow] = lease
-                self.supply.send(winds_up=workflow)
-        return [lease for lease in leases if lease not in inside.values()]
-
-    def wound_up(self, found: Mapping[WorkflowId, Collection[LeaseId] | None]) -> None:
-        """The store has ended workflows but for their final jobs. One that has none ends like any other job."""
-        for workflow, stops in found.items():
-            lease = self.winding.pop(workflow, None)
-            if lease is None:
-                continue
-            if stops is None:
-                self.jobs.end([lease])
-                if self.nesting.stop_inside([lease]):
-                    self.reckon()
-            else:
-                self.wound.add(lease)
-                self.jobs.call_off(lease)
-                if stops:
-                    self.end(stops)
-                    self.look()
-
-    def give_up(self) -> None:
+    def give_up(self, now: Seconds) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
-        self.end_all()
+        self.end_all(now)
 
-    def end_all(self) -> None:
-        self.desk.closing = True
+    def end_all(self, now: Seconds) -> None:
+        self.demand.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
-            self.nesting.stop(workflow)
+            self.nesting.stop(workflow, now)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
-        self.desk.reckon()
-        self.jobs.slots, self.jobs.named = self.desk.slots, self.desk.named
+        self.demand.reckon()
+        self.jobs.slots, self.jobs.named = self.demand.slots, self.demand.named
         self.nesting.reckon()
-        self.supply.reckon()
+        self.exchange.reckon()
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 
-    def reap(self, handle: int) -> list[Ended]:
+    def reap(self, handle: int, now: Seconds) -> list[Ended]:
         """A job has ended. If it ended well, the next one gets its slot first: it runs while this is written down."""
         ended = self.jobs.reap(handle)
         if ended.is_well and ended.job.lease.id not in self.nesting.lent:
-            self.fill()
+            self.fill(now)
             return [ended]
-        self.write_down(ended)
+        self.write_down(ended, now)
         return []
 
-    def write_down(self, ended: Ended) -> None:
+    def write_down(self, ended: Ended, now: Seconds) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease
-        self.wound.discard(lease.id)
+        self.winding_up.wound.discard(lease.id)
         if lease.workflow in self.recipes:
             from headway.live.placeholder.recipe import settle_recipe
 
             settle_recipe(self.recipe_starts, finish, lease, ended.job.before or {})
         if lease.id in self.nesting.lent:
             self.reckon()
-        if lease.id in self.supply.lost:  # it is another placeholder's now: how it ended here counts for nothing
-            self.supply.lost.discard(lease.id)
+        if lease.id in self.exchange.lost:  # it is another placeholder's now: how it ended here counts for nothing
+            self.exchange.lost.discard(lease.id)
             return
-        self.finish(finish, lease, ended.job.place)
+        self.finish(finish, lease, ended.job.place, now)
 
-    def finish(self, finish: Finish, lease: Lease, place: int = 0) -> None:
-        """An end is known: first to the spool, then to whoever waits for it."""
-        self.supply.record(finish, place)
-        self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.supply.next_due())
-        for client in self.desk.clients.values():
+    def finish(self, finish: Finish, lease: Lease, place: int, now: Seconds) -> None:
+        """An end is known: first to the spool, then to those who wait for it."""
+        self.exchange.record(finish, place, now)
+        self.due = 0.0 if finish.exit_code != 0 else min(self.due, self.exchange.next_due())
+        for client in self.demand.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
             self.nesting.fail_fast(lease, finish.exit_code)
             self.reckon()
 
-    def fill(self) -> None:
-        """Starts what is at hand while there are slots; a job wider than all of them gets them all."""
-        at_hand = self.supply.at_hand
-        while at_hand and not (self.supply.trouble or self.supply.was_away or self.supply.lost):
-            lease, busy = at_hand[0], self.nesting.busy()
-            if busy and lease.cores and busy + lease.cores > self.desk.slots:
+    def fill(self, now: Seconds) -> None:
+        """Starts prefetched jobs while there are slots; a job wider than all of them gets them all."""
+        prefetched = self.exchange.prefetched
+        while prefetched and not (self.exchange.trouble or self.exchange.was_away or self.exchange.lost):
+            lease, busy = prefetched[0], self.nesting.busy()
+            if busy and lease.cores and busy + lease.cores > self.demand.slots:
                 return
             try:
-                setting = self.supply.settings[lease.workflow]
-                environment = self.desk.environment(lease.workflow, setting.exported)
-                failed = self.jobs.start(lease, setting.directory, environment)
+                setting = self.exchange.settings[lease.workflow]
+                environment = self.demand.environment(lease.workflow, setting.exported)
+                start = now if lease.time is None else time.monotonic()  # a time limit counts from the very start
+                failed = self.jobs.start(lease, setting.directory, environment, start)
             except LostHomeError as error:
-                self.upkeep.abandon(error)
+                self.upkeep.abandon(error, now)
                 return
             except (NoRoomError, HeadwayError) as error:
-                self.supply.worry(str(error))
+                self.exchange.worry(str(error), now)
                 return
-            at_hand.popleft()
+            prefetched.popleft()
             if failed is not None:
-                self.finish(failed, lease)
+                self.finish(failed, lease, 0, now)
 
     # --- the store -------------------------------------------------------------------------------------------------
 
-    def turn(self) -> None:
-        """Fills free slots from what is at hand, and sees the store where there is something to say or to get."""
+    def turn(self, now: Seconds) -> None:
+        """Fills free slots from what is prefetched, and sees the store where there is something to say or to get."""
         self.jobs.sweep()
-        now = time.monotonic()
         if now - self.last_beat > self.beat:
             self.last_beat = now
             self.look()
         try:
-            if self.supply.at_hand:
-                self.fill()
-            while self.supply.is_due():
-                self.upkeep.verify(LATELY if self.jobs.are_short else 0.0)
-                self.supply.ask()
-                self.responses.receive()
-                self.fill()
-            self.reception.report()
+            if self.exchange.prefetched:
+                self.fill(now)
+            while self.exchange.is_due(now):
+                self.upkeep.verify(now, LATELY if self.jobs.are_short else 0.0)
+                self.exchange.ask()
+                now = time.monotonic()  # a store in this process has answered, which took its time
+                self.responses.receive(now)
+                self.fill(now)
+            self.reception.report(now)
         except HeadwayError as error:
             if self.upkeep.is_lost:
-                self.supply.finished.clear()  # there is nowhere left to write it
+                self.exchange.finished.clear()  # there is nowhere left to write it
             else:
-                self.supply.worry(str(error))
+                self.exchange.worry(str(error), now)
         if self.port.is_far:
             self.responses.watch()
 
     # --- time ------------------------------------------------------------------------------------------------------
 
-    def is_in_full_swing(self) -> bool:
-        """Whether every slot is busy and what comes next is at hand: nothing is to be seen to until it is due."""
-        if not self.supply.at_hand or self.supply.trouble or self.nesting.busy() < self.desk.slots:
+    def is_in_full_swing(self, now: Seconds) -> bool:
+        """Whether every slot is busy and what comes next is prefetched: nothing is to be seen to until it is due."""
+        if not self.exchange.prefetched or self.exchange.trouble or self.nesting.busy() < self.demand.slots:
             return False
-        return time.monotonic() < self.due
+        return now < self.due
 
     def timeout(self) -> float | None:
         """How long there is nothing to do but wait; no busy waiting."""
@@ -290,16 +262,16 @@ class Runner:
 
     def next_due(self, deadline: float) -> float:
         """When there is something to see to; never while nothing can be due."""
-        due = min(self.supply.next_due(), self.jobs.next_alarm(), deadline or math.inf)
-        if self.jobs.running or self.desk.clients:
+        due = min(self.exchange.next_due(), self.jobs.next_alarm(), deadline or math.inf)
+        if self.jobs.running or self.demand.clients:
             due = min(due, self.last_beat + self.beat + 0.01)
-        for client in self.desk.clients.values():
+        for client in self.demand.clients.values():
             due = min(due, client.due())
         return due
 
     def leave(self) -> bool:
         """Goes, unless somebody came in at the last moment."""
-        if not self.desk.closed():
+        if not self.demand.closed():
             return False
         with contextlib.suppress(HeadwayError):
             self.port.leave()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import time
+import os
 
-from headway.live.home.folder import LostHomeError
+from headway.live.home.folder import LostHomeError, say
 from headway.model.messages import Seconds
 
 TYPE_CHECKING = False
@@ -23,25 +22,25 @@ class Upkeep:
         self._remarks: set[str] = set()  # what was told of that
         self.is_lost = False  # our folder was moved or removed
 
-    def verify(self, lately: Seconds = 0.0) -> None:
+    def verify(self, now: Seconds, lately: Seconds = 0.0) -> None:
         """Checks that our folder, and our files in it, are where they were; a look `lately` seconds ago will do."""
         if self.is_lost:
             return
         try:
             looked = self._home.verify(lately)
         except LostHomeError as error:
-            self.abandon(error)
+            self.abandon(error, now)
             return
         if looked and not (self._roster.is_at(self._paths[0]) and self._spool.is_at(self._paths[1])):
-            self._renew_files()
+            self._renew_files(now)
 
-    def _renew_files(self) -> None:
+    def _renew_files(self, now: Seconds) -> None:
         """Writes the roster and the spool again if somebody has deleted or replaced them."""
         from headway.live.placeholder.lost_files import renewed
 
-        if time.monotonic() < self._renewal:
+        if now < self._renewal:
             return
-        self._renewal = time.monotonic() + self._runner.beat
+        self._renewal = now + self._runner.beat
         remarks = set()
         if not self._roster.is_at(self._paths[0]):
             remarks.add(renewed(self._roster, self._home.roster))
@@ -53,13 +52,22 @@ class Upkeep:
 
     def warn(self, remark: str) -> None:
         """Tells every client, and the log."""
-        print(f"headway: {remark}", file=sys.stderr, flush=True)
+        say(remark)
         self._runner.jobs.warnings.append(remark)
 
-    def abandon(self, error: LostHomeError) -> None:
+    def abandon(self, error: LostHomeError, now: Seconds) -> None:
         """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
         self.is_lost = True
-        print(f"headway: {error}", file=sys.stderr, flush=True)
-        self._runner.jobs.move(str(self._home.folder.parent), self._home.now_at)
-        self._runner.end_all()
-        self._runner.desk.dismiss(error)
+        say(str(error))
+        self._follow(str(self._home.folder.parent), self._home.now_at)
+        self._runner.end_all(now)
+        self._runner.demand.dismiss(error)
+
+    def _follow(self, before: str, home: str | None) -> None:
+        """The folder of the store was moved: what jobs beside it write is where it is now."""
+        now = "" if home is None else os.path.dirname(home)  # noqa: PTH120 - paths of outputs are text
+        for job in self._runner.jobs.running.values() if now else ():
+            job.before = {
+                f"{now}{path.removeprefix(before)}" if path.startswith(f"{before}/") else path: look
+                for path, look in (job.before or {}).items()
+            }

@@ -10,24 +10,28 @@ from typing import Any, TypeVar
 import numba
 
 _HERE = Path(__file__).parent
+_RULES = _HERE.parents[1] / "policies" / "where"  # compiled into kernels
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def forget_stale(folder: Path) -> None:
-    """Removes machine code older than any kernel: Numba compares only the file of a function, not what it calls."""
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+def forget_stale(folder: Path, *others: Path) -> None:
+    """Removes machine code older than any kernel, or than other folders of code that kernels call.
+
+    Numba compares only the file of a function, not what it calls.
+    """
+    newest = max(source.stat().st_mtime for place in (folder, *others) for source in place.glob("*.py"))
     for kept in folder.glob("__pycache__/*.nb[ic]"):
         if kept.stat().st_mtime < newest:
             kept.unlink(missing_ok=True)
 
 
 with suppress(OSError):
-    forget_stale(_HERE)
+    forget_stale(_HERE, _RULES)
 
 
-def kept(kernel: str = "grid.sample") -> bool:
+def kept(kernel: str = "grid", function: str = "sample") -> bool:
     """Whether there is machine code from an earlier process: without it, the first call takes some seconds."""
-    return any(_HERE.glob(f"__pycache__/{kernel}*.nbi"))
+    return any(_HERE.glob(f"__pycache__/{kernel}.{function}*.nbi"))
 
 
 def compiled(function: Function) -> Function:
