@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from headway.sim.ratios import mean
-from headway.sim.trials import METRICS, Trial
+from headway.sim.submission import Case
+from headway.sim.trials import METRICS, Trial, Trials
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
@@ -57,4 +58,42 @@ def comparisons(found: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
         }
         for at, one in enumerate(names)
         for other in names[at + 1 :]
+    ]
+
+
+def queue_answer(
+    name: str,
+    case: Case,
+    trials: Trials,
+    found: Mapping[str, Sequence[Trial]],
+    asked: Mapping[str, Any],
+    seconds: float,
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """What `headway simulate queue` answers, as docs/json.md says."""
+    log = trials.setting.log
+    served = sum(row.log_jobs for rows in found.values() for row in rows) + len(log)
+    return {
+        "workflow": name,
+        "jobs": case.dag.job_count,
+        "run_time": case.run_time,
+        "log": log.name,
+        "log_jobs": len(log),
+        "processors": log.processors,
+        "policy": trials.setting.policy.name,
+        **asked,
+        "methods": {how: method_summary(rows) for how, rows in found.items()},
+        "comparisons": comparisons(found),
+        "log_jobs_per_second": served / seconds,
+        "seconds": seconds,
+        "warnings": [*warnings, *(f"{log.name}: {warning}" for warning in log.warnings), *_unknown(found)],
+    }
+
+
+def _unknown(found: Mapping[str, Sequence[Trial]]) -> list[str]:
+    counts = {how: sum(row.unknown for row in rows) for how, rows in found.items()}
+    return [
+        f"{count:,} estimates could not be given to {how}, which took the wait for endless."
+        for how, count in counts.items()
+        if count
     ]

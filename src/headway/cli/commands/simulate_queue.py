@@ -102,7 +102,7 @@ def queue(
     from headway.formats.swf import parse
     from headway.live.reading.files import Files
     from headway.policies.how_much import Limits, method
-    from headway.sim.measures import comparisons, method_summary
+    from headway.sim.measures import queue_answer
     from headway.sim.queue_policies import policy as queue_policy
     from headway.sim.trials import Setting, Trials, moments
 
@@ -126,22 +126,8 @@ def queue(
     trials = Trials(Setting(log, rules, estimate, limits), moments(log, starts, seed))
     found = _measured(trials, case, names)
     spent = time.perf_counter() - begun
-    settings = {"starts": starts, "seed": seed, "estimate": estimate, "error": error, "log_jobs_replayed": jobs}
-    answer = {
-        "workflow": name,
-        "jobs": dag.job_count,
-        "run_time": case.run_time,
-        "log": log.name,
-        "log_jobs": len(log),
-        "processors": log.processors,
-        "policy": rules.name,
-        **settings,
-        "methods": {one: method_summary(rows) for one, rows in found.items()},
-        "comparisons": comparisons(found),
-        "log_jobs_per_second": (sum(row.log_jobs for rows in found.values() for row in rows) + len(log)) / spent,
-        "seconds": spent,
-        "warnings": [*warnings, *(f"{log.name}: {warning}" for warning in log.warnings), *_unknown(found)],
-    }
+    asked = {"starts": starts, "seed": seed, "estimate": estimate, "error": error, "log_jobs_replayed": jobs}
+    answer = queue_answer(name, case, trials, found, asked, spent, warnings)
     if as_json:
         print_json(answer)
     else:
@@ -213,15 +199,6 @@ def _case(dag: Dag, cores: list[int] | None, error: float, seed: int, name: str)
     from headway.sim.submission import Case, mistaken
 
     return Case(dag, cores, mistaken(dag, error, seed, name) if error else None)
-
-
-def _unknown(found: Mapping[str, Sequence[Trial]]) -> list[str]:
-    counts = {how: sum(row.unknown for row in rows) for how, rows in found.items()}
-    return [
-        f"{count:,} estimates could not be given to {how}, which took the wait for endless."
-        for how, count in counts.items()
-        if count
-    ]
 
 
 def _text(answer: Mapping[str, Any]) -> str:
