@@ -11,10 +11,10 @@ import pytest
 
 from headway.experiments.batchqueue.all import reproduce
 from headway.experiments.batchqueue.beyond import row_of
-from headway.experiments.batchqueue.claims import all_of, at_least, judged, within
+from headway.experiments.batchqueue.claims import judged
 from headway.experiments.batchqueue.dags import CONFIGURATIONS, FAMILIES, configurations, named
 from headway.experiments.batchqueue.measuring import COLUMNS, Cell, Kept, measured, total
-from headway.experiments.batchqueue.numbers import Value, less, share
+from headway.experiments.batchqueue.numbers import Value, all_of, at_least, less, share, within
 from headway.experiments.batchqueue.plans import PLANS, POLICIES, VARIANTS, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS
 from headway.experiments.report import Claim

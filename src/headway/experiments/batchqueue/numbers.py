@@ -82,3 +82,23 @@ def width(family_name: str, number: int) -> int:
 
 def of_paper(cells: Cells, cluster: str, policies: Sequence[str]) -> list[Cell]:
     return [cells[cluster, one, "paper"] for one in policies if (cluster, one, "paper") in cells]
+
+
+def at_least(value: Value | None, limit: float) -> bool | None:
+    """Whether a number is at least so much; None where its interval leaves that open."""
+    if value is None:
+        return None
+    return True if value.low >= limit else False if value.high < limit else None
+
+
+def within(value: Value | None, low: float, high: float) -> bool | None:
+    if value is None:
+        return None
+    if low <= value.low and value.high <= high:
+        return True
+    return False if value.high < low or value.low > high else None
+
+
+def all_of(verdicts: Sequence[bool | None]) -> bool | None:
+    """One that is wrong is enough for no, one that is open for open."""
+    return None if not verdicts else False if False in verdicts else None if None in verdicts else True
