@@ -33,6 +33,11 @@ def test_pipelines_of_another_width_are_named() -> None:
             pipeline.named(wrong)
 
 
+def test_its_jobs_are_tried_again_as_often_as_asked_for() -> None:
+    for load in (pipeline.named("pipeline", 0), pipeline.named("pipeline:2", 0)):
+        assert load is not None and set(load.retries) == {0}
+
+
 def test_the_parameters_were_chosen_without_the_policy_that_is_judged() -> None:
     source = Path(calibration.__file__).read_text()
     assert set(calibration.BASELINES) == {"weighted", "round-robin", "last-used", "data-present"}
