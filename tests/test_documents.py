@@ -148,6 +148,19 @@ def test_commands_and_options_that_a_sentence_names_exist(document: Path) -> Non
     assert wrong == []
 
 
+def test_the_architecture_names_every_module_of_the_real_world() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    live = text[text.index("\n  live/") : text.index("\n  sim/")]
+    rooms = re.split(r"\n    (?=\w+/ )", live)  # the first is what stands before the rooms
+    said = {room.partition("/")[0]: room for room in rooms[1:]} | {"live": rooms[0]}
+    missing = [
+        str(module.relative_to(ROOT))
+        for module in sorted((ROOT / "src/headway/live").rglob("*.py"))
+        if module.stem != "__init__" and not re.search(rf"(?<![\w./]){module.name}\b", said.get(module.parent.name, ""))
+    ]
+    assert missing == []
+
+
 def test_an_output_that_is_not_printed_is_found() -> None:
     assert as_shown("a\n…\nd\n").search("a\nb\nc\nd\n")
     assert not as_shown("a\n…\ne\n").search("a\nb\nc\nd\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headway.cli.commands.run import command
-from headway.cli.commands.running import Options
 from headway.cli.commands.status import command as status
-from headway.cli.fast_path import plain
+from headway.cli.fast_path import EDITED, SHARES, Options, plain, words
 from headway.cli.fast_status import plain as plain_status
+from headway.engine.edited import WAYS
+from headway.live.home import folder
+from headway.live.placeholder.launch import nested_command
+from headway.model.messages import JobId, Lease, LeaseId, WorkflowId
+from headway.model.record import fields
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -154,3 +159,23 @@ def test_status_is_shown_without_click(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert "its job is done" in done.stdout and done.stdout.splitlines()[-1] == "False False"
+
+
+def test_every_option_is_called_as_its_field_says() -> None:
+    there = {one.name: set(one.opts) for one in command.params if isinstance(one, click.Option)}
+    assert there == {name: set(words(name)) for name in fields(Options) if name not in ("workflow", "arguments")}
+
+
+def test_what_holds_without_an_option_is_the_same_with_click_and_without() -> None:
+    assert clicked(["w.dag"]) == Options("w.dag") == plain(["w.dag"])
+
+
+def test_the_values_of_options_are_those_that_the_layers_below_know() -> None:
+    assert EDITED == WAYS and tuple(folder.SHARES) == SHARES
+
+
+def test_click_understands_what_the_runner_says_to_run_a_sub_dag() -> None:
+    lease = Lease(LeaseId(7), WorkflowId(1), JobId(2), "S", 2, 1, "")
+    said = shlex.split(nested_command("inner.dag", lease, 3, {"gpu": 1}))
+    given = clicked(said[said.index("run") + 1 :])
+    assert given == Options("inner.dag", place="1.2", edited="rerun", slots=3, resources=("gpu=1",), retry=True)

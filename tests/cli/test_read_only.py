@@ -136,4 +136,4 @@ def test_what_may_not_be_read_is_said_so(tmp_path: Path, home: Path) -> None:
     (home / "store.db").chmod(0)
     done = ordinary("status", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith(f"{home}/store.db cannot be read: Permission denied. Whoever owns it")
+    assert done.stderr.startswith(f"{home}/store.db cannot be read: Permission denied. Its owner lets")

@@ -105,7 +105,7 @@ def test_jobs_that_the_runner_took_ahead_are_not_shown_as_running(tmp_path: Path
     assert {one["job"] for one in attempts} == begun and {one["outcome"] for one in attempts} == {"running"}
     taken = next(job for job in store.watching.running() if job.name not in begun)
     said = answer("explain", taken.name, cwd=folder)
-    assert said["because"] == ["It is next, and waits for a slot: the runner has it at hand."]
+    assert said["because"] == ["It is next, and waits for a slot: the runner has it already."]
     assert said["state"] == states(answer("status", "long", cwd=folder))[taken.name] == "eligible"
     os.kill(runner_of(folder / ".headway"), signal.SIGSTOP)
     try:  # a runner that does not answer: what the store says

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from headway.live.client.asking import asked
-from headway.live.home.folder import Home, server_folder
+from headway.live.home.folder import Home
+from headway.live.home.store_location import server_folder
 from headway.live.store import opened
 from headway.model.states import State
 from tests.live.ledger import Site, kill, runner_of, until

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from headway.live.home.folder import server_folder
+from headway.live.home.store_location import server_folder
 from headway.live.store import Store, opened
 from headway.model.messages import WorkflowId
 from headway.model.states import State

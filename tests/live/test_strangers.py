@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.home.folder import Home, server_folder
+from headway.live.home.folder import Home
+from headway.live.home.store_location import server_folder
 from headway.model.errors import HeadwayError
 from tests.live.ledger import until
 from tests.shell import headway

@@ -121,7 +121,7 @@ class Changes:
 
 
 def settle(rows: Rows, row: Row, changes: Changes) -> None:
-    """A job is done, or has failed for good: whoever waits for that is told."""
+    """A job is done, or has failed for good: jobs that wait for that are told."""
     release(rows, row, changes)
     if row.state is State.FAILED:
         changes.spent.append(row.key)

@@ -27,7 +27,7 @@ PLAIN = Lane()
 class Candidate:
     """An eligible job and what it wants."""
 
-    job: Any  # whatever whoever offers it wants to find again
+    job: Any  # what the caller wants to find again
     cores: int
     memory: int = 0  # bytes
     lane: int = 0
@@ -41,7 +41,7 @@ class Room:
 
     Nobody is passed over for cores or memory: a wide job at the front waits for room, or it would wait for ever. One
     that wants more than there is at all gets everything. But a job that waits for a named resource or for its
-    category holds up only its lane. `ahead` more single-core jobs may be taken to be at hand when a slot falls free.
+    category holds up only its lane. `ahead` more single-core jobs may be prefetched for slots that fall free.
     """
 
     free: int  # cores
@@ -94,7 +94,7 @@ class Room:
         return all(self.named.get(name, 0) >= count for name, count in lane.named)
 
     def _fits(self, cores: int, memory: int) -> bool:
-        """Takes cores and memory off what is free, or a single-core job off those that may be at hand."""
+        """Takes cores and memory off what is free, or a single-core job off those that may be prefetched."""
         if memory and self.memory is not None:
             memory = min(memory, self.all_memory)
             if memory > self.memory:

@@ -117,7 +117,7 @@ def _switch_on(board: Board, row: Row) -> None:
 
 
 def done(board: Board, rows: Collection[Row]) -> Steered:
-    """They count as done though they were not run, and whoever waits for them is told."""
+    """They count as done though they were not run, and jobs that wait for them are told."""
     _refuse_running(rows)
     changes = Steered()
     new = [row for row in rows if row.state is not State.DONE]
@@ -194,7 +194,7 @@ def following(board: Board, rows: Iterable[Row], only: bool = False) -> list[Row
 
 
 def _count_up(board: Board, again: Mapping[Key, Row], changes: Steered) -> None:
-    """Whoever had been told of their ends waits for them once more."""
+    """Jobs that had been told of their ends wait for them once more."""
     for key, row in again.items():
         arcs = board.arcs.get(key, ())
         was_done = row.state is State.DONE and not row.apart & Off.ASSUMED

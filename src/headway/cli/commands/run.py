@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
 
-from headway.cli.commands.running import MOST_SLOTS, Options, run
-from headway.cli.options import order_option, workflow_arguments
+from headway.cli.commands.running import run
+from headway.cli.fast_path import EDITED, MOST_SLOTS, SHARES, SYNC, VARIABLES, Options, without, words
+from headway.cli.options import Command, order_option, workflow_arguments
 
 
 def _number(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -32,80 +34,77 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
     return text
 
 
+def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
+    """An option, called as its field in `Options` says, which also has what holds without it."""
+    default = without(name)
+    if default is False:
+        settings["is_flag"] = True
+    elif default == ():
+        settings["multiple"] = True
+    elif default is not None:
+        settings["default"] = default
+    return click.option(*words(name), name, envvar=VARIABLES.get(name), **settings)
+
+
 @click.command("run", short_help="Run a workflow to its end, here.")
 @workflow_arguments
-@click.option("--slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
+@_option("slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
 @order_option(
-    "--order",
-    envvar="HEADWAY_ORDER",
-    default="auto",
+    *words("order_name"),
+    envvar=VARIABLES["order_name"],
+    default=without("order_name"),
     help="What runs next; headway order shows it. auto: what suits best.",
 )
-@click.option(
-    "--store",
+@_option(
+    "store",
     metavar="PLACE",
-    envvar="HEADWAY_STORE",
     help="Where the store is: a folder or postgresql://HOST/DATABASE; without it, .headway beside W.",
 )
-@click.option("--memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
-@click.option(
-    "--resource",
+@_option("memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
+@_option(
     "resources",
-    multiple=True,
     metavar="NAME=N",
-    envvar="HEADWAY_RESOURCES",
     help="How many there are of something that jobs ask for by name: gpu=2, licence=5.",
 )
-@click.option("--fail-fast", is_flag=True, help="Start nothing new after the first failure.")
-@click.option("--retry", is_flag=True, help="Retry the jobs that failed in an earlier run.")
-@click.option("--fresh", is_flag=True, help="Start from the beginning; of a Makefile, do what make would do.")
-@click.option(
-    "--edited",
-    type=click.Choice(["refuse", "rerun", "keep"]),
-    default="refuse",
+@_option("fail_fast", help="Start nothing new after the first failure.")
+@_option("retry", help="Retry the jobs that failed in an earlier run.")
+@_option("fresh", help="Start from the beginning; of a Makefile, do what make would do.")
+@_option(
+    "edited",
+    type=click.Choice(EDITED),
     help="If the file has changed since: refuse it (exit code 2), rerun what has changed and what follows, or keep all"
     " that is done.",
 )
-@click.option("--detach", is_flag=True, help="Go on in the background; headway attach watches it.")
-@click.option("--sync", type=click.Choice(["normal", "full"]), default="normal", help="full: survive power loss too.")
-@click.option(
-    "--share",
-    type=click.Choice(["private", "group", "all"]),
+@_option("detach", help="Go on in the background; headway attach watches it.")
+@_option("sync", type=click.Choice(SYNC), help="full: survive power loss too.")
+@_option(
+    "share",
+    type=click.Choice(SHARES),
     help="Who else may read the store and the logs. Default: private for a new store, unchanged for an existing one.",
 )
-@click.option(
-    "--export",
+@_option(
     "exports",
-    multiple=True,
     metavar="NAME",
     help="A variable of your environment that jobs on other hosts get too. Jobs on this one get all of it.",
 )
-@click.option("--in-place-of", "place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
-@click.option("--json", "as_json", is_flag=True, help="Report in JSON at the end.")
-@click.option("--until", multiple=True, metavar="JOB", help="Run only this job or group and what it needs.")
-@click.option(
-    "--from", "since", multiple=True, metavar="GROUP", help="Run this group again, and everything that depends on it."
-)
-@click.option("--always-make", "-B", is_flag=True, help="Of a Makefile, run everything, as make -B does.")
-@click.option("--array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
-@click.option(
-    "--retries", type=click.IntRange(min=0), metavar="N", help="Default number of retries for jobs that set none."
-)
-@click.option(
-    "--backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time."
-)
-@click.option(
-    "--more-memory",
+@_option("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
+@_option("as_json", help="Report in JSON at the end.")
+@_option("until", metavar="JOB", help="Run only this job or group and what it needs.")
+@_option("since", metavar="GROUP", help="Run this group again, and everything that depends on it.")
+@_option("always_make", help="Of a Makefile, run everything, as make -B does.")
+@_option("array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
+@_option("retries", type=click.IntRange(min=0), metavar="N", help="Default number of retries for jobs that set none.")
+@_option("backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time.")
+@_option(
+    "more_memory",
     type=click.FloatRange(min=1, max=1000),
     callback=_number,
     metavar="FACTOR",
     help="Ask for more memory with each retry.",
 )
-@click.option(
-    "--notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went."
-)
-@click.option("--mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end.")
-@click.option("--dry-run", is_flag=True, help="Say for each job whether it would run, and why. Runs nothing.")
+@_option("notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went.")
+@_option("mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end.")
+@_option("dry_run", help="Say for each job whether it would run, and why. Runs nothing.")
 def command(**given: Any) -> int:
     """Run a workflow to its end on this computer.
 

@@ -7,8 +7,9 @@ import os
 import sys
 from pathlib import Path
 
+from headway.cli.fast_path import Options
 from headway.model.errors import HeadwayError, UsageError, unquoted
-from headway.model.record import record, replace
+from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,42 +18,7 @@ if TYPE_CHECKING:
     from headway.live.runs.session import Outcome, Session
     from headway.model.workflow import Workflow
 
-MOST_SLOTS = 999_999_999
 MOST_WARNINGS = 10  # that are worth a line each before a run
-
-
-@record
-class Options:
-    """What the words of a call say; `headway run --help` tells what each means."""
-
-    workflow: str
-    arguments: tuple[str, ...] = ()
-    format_name: str | None = None
-    slots: int | None = None
-    order_name: str = "auto"
-    store: str | None = None
-    memory: str | None = None
-    resources: tuple[str, ...] = ()
-    fail_fast: bool = False
-    retry: bool = False
-    fresh: bool = False
-    edited: str = "refuse"
-    detach: bool = False
-    sync: str = "normal"
-    share: str | None = None
-    place: str | None = None
-    as_json: bool = False
-    until: tuple[str, ...] = ()
-    since: tuple[str, ...] = ()
-    always_make: bool = False
-    array: str | None = None
-    retries: int | None = None
-    backoff: float | None = None
-    more_memory: float | None = None
-    notify: str | None = None
-    mail: str | None = None
-    dry_run: bool = False
-    exports: tuple[str, ...] = ()
 
 
 def run(options: Options) -> int:
@@ -255,7 +221,7 @@ def place_of_run(store: str | None, workflow: str) -> tuple[Path, str | None]:
     from headway.live.store import is_server
 
     if is_server(store):
-        from headway.live.home.folder import server_folder
+        from headway.live.home.store_location import server_folder
 
         ours = os.environ.get("HEADWAY_HOME") if store == os.environ.get("HEADWAY_STORE") else None
         return Path(ours) if ours else server_folder(beside, store), store

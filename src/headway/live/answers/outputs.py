@@ -55,7 +55,7 @@ class Tail:
             return
         with contextlib.suppress(OSError):  # a folder, a pipe that nobody writes to
             if os.fstat(self.handle).st_size < os.lseek(self.handle, 0, os.SEEK_CUR):
-                os.lseek(self.handle, 0, os.SEEK_SET)  # it was begun anew
+                os.lseek(self.handle, 0, os.SEEK_SET)  # it was begun again
             while data := os.read(self.handle, _CHUNK):
                 yield data
 

@@ -66,8 +66,8 @@ def status(
     """How far it is: the groups right below `group`, or at the top. `only`: nothing of other workflows.
 
     `most`: how many groups at most, those where something happens first. Jobs are given to a runner a few ahead while
-    they are short. Which of them have not begun only the runner knows. It is asked last: what it has at hand then was
-    not running before.
+    they are short. Which of them have not begun only the runner knows. It is asked last: what it has prefetched then
+    was not running before.
     """
     span = None
     if group is not None:

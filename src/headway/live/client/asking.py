@@ -1,4 +1,4 @@
-"""A question to the runner of a store, asked in passing: it does not wait for whoever asks."""
+"""A question to the runner of a store, asked in passing: it does not wait for the one who asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headway.live.store import Store
 
 _PATIENCE = 60.0  # seconds
-GLANCE = 2.0  # seconds that whoever only looks has for a runner that may hang
+GLANCE = 2.0  # seconds that somebody who only looks has for a runner that may hang
 
 
 @record
@@ -29,7 +29,7 @@ class Said:
     workflows: frozenset[int]
     runs: frozenset[WorkflowId]  # those for which it may start jobs
     undecided: bool  # somebody has come who has not said yet which workflow to run
-    ahead: frozenset[LeaseId]  # that it has at hand, and has not begun
+    ahead: frozenset[LeaseId]  # that it has prefetched, and has not begun
     begun: frozenset[LeaseId]  # that run
 
 

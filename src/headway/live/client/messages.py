@@ -121,7 +121,7 @@ class Place:
     where: int
     output: str | None
     clients: list[int]  # the workflows that they are there for; 0: none yet
-    ahead: list[int]  # leases that it has at hand, and has not begun
+    ahead: list[int]  # leases that it has prefetched, and has not begun
     begun: list[int]  # leases whose jobs run, or whose ends the store does not know yet
     wanted: list[int]  # workflows for which it may start jobs
 

@@ -81,7 +81,7 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
         and home is not None
         and last.lease in prefetched([home], store.is_shared)
     ):
-        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it at hand."]
+        return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it already."]
     return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
 
 

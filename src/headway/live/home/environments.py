@@ -1,7 +1,7 @@
 """The environment of a run, in a private file beside its store: known wherever its jobs are started on this host.
 
-As the system has it: NAME=VALUE, each followed by a zero byte. The file is its user's alone, whoever else may read the
-store.
+As the system has it: NAME=VALUE, each followed by a zero byte. The file is its user's alone, no matter who else may
+read the store.
 """
 
 from __future__ import annotations

@@ -24,17 +24,19 @@ FOLDER = ".headway"
 SHARES = {"private": 0, "group": 0o050, "all": 0o055}  # what others may do with the folder: read it, never write
 _Identity = tuple[int, int]  # device and number of a file
 _ELSEWHERE = "Choose another place with --store FOLDER."
-_SCANT = 1 << 18  # bytes; a runner needs as much to begin
-_TALK = 1 << 16  # bytes of what runners said that are worth keeping
+LOG = "runner.log"
+LONGEST_LOG = 1 << 16  # bytes; what runners said before that is kept in a second file
 
 
-def server_folder(folder: Path, server: str) -> Path:
-    """Where the runner and logs of a server's store are: apart from other stores, which use the same numbers."""
-    import re
-    from zlib import crc32
+def say(sentence: str, handles: tuple[int, ...] = (1, 2)) -> None:
+    """Writes to the runner's log, which is what its standard error leads to."""
+    try:
+        from headway.live.home.runner_log import write
 
-    address = re.sub(r"(?<=[?&])password=[^&]*", "", server.partition("://")[2].rpartition("@")[2])
-    return folder / f"server-{crc32(address.encode('utf-8', 'surrogateescape')):08x}"
+        write(sentence, handles)
+    except (ImportError, OSError, HeadwayError):  # no file can be opened, which may be what is to be said
+        with contextlib.suppress(OSError):
+            os.write(handles[-1], f"headway: {sentence}\n".encode(errors="backslashreplace"))
 
 
 class LostHomeError(HeadwayError):
@@ -42,7 +44,7 @@ class LostHomeError(HeadwayError):
 
 
 class Home:
-    """Where everything of one local store lies. Whoever wants more than to look must own it, and be alone with it."""
+    """Where everything of one local store lies. To do more than look one must own it, and be alone with it."""
 
     def __init__(self, folder: Path, to_look: bool = False) -> None:
         self.folder = folder.absolute()
@@ -100,7 +102,7 @@ class Home:
 
             self.remarks.append(set_aside(self.folder / name, "is a folder"))
             talk = self.opened_talk()
-            os.write(talk, f"headway: {self.remarks[-1]}\n".encode())
+            say(self.remarks[-1], (talk,))
             os.close(talk)
 
     @property
@@ -122,7 +124,7 @@ class Home:
     @property
     def talk(self) -> Path:
         """What the runner has to say when nobody is there to hear it."""
-        return self.folder / "runner.log"
+        return self.folder / LOG
 
     def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> str:
         """The path of one attempt's output, as text since it is made for every job; a thousand jobs to a folder."""
@@ -137,7 +139,8 @@ class Home:
     def remembered(self) -> list[PlaceholderId]:
         """The placeholders that ran here and may have left jobs."""
         try:
-            return [PlaceholderId(int(word)) for word in self._text_of("placeholders").split()]
+            with os.fdopen(read_in(self.folder, "placeholders"), errors="replace") as stream:
+                return [PlaceholderId(int(word)) for word in stream.read().split()]
         except (OSError, ValueError):
             return []
 
@@ -151,31 +154,19 @@ class Home:
         aside.replace(self.folder / "placeholders")
 
     def opened_talk(self) -> int:
-        """The runner's log to write to; what earlier ones said is kept until it is much."""
+        """The runner's log to write to. What earlier ones said is kept, and in another file once it is much."""
         handle = own_file(self.talk, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        if os.fstat(handle).st_size > _TALK:
-            os.ftruncate(handle, 0)
-        return handle
+        if os.fstat(handle).st_size <= LONGEST_LOG:
+            return handle
+        os.close(handle)
+        self.talk.replace(f"{self.talk}.1")  # as runner_log.py has it while a runner works
+        return own_file(self.talk, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def last_words(self) -> str:
         """The last line that a runner said."""
-        try:
-            lines = self._text_of(self.talk.name).splitlines()
-        except OSError:
-            lines = []
-        if lines:
-            return lines[-1]
-        return "there is no room left on its disk." if self._is_full() else ""
+        from headway.live.home.runner_log import last_words
 
-    def _is_full(self) -> bool:
-        """Whether nothing can be written here, not even why."""
-        from headway.live.home.disk import free_space
-
-        return free_space(self._text) < _SCANT
-
-    def _text_of(self, name: str) -> str:
-        with os.fdopen(read_in(self.folder, name), errors="replace") as stream:
-            return stream.read()
+        return last_words(self)
 
     @property
     def is_foreign(self) -> bool:
@@ -242,7 +233,9 @@ class Home:
         except OSError:
             found = None
         if found is None or (found.st_dev, found.st_ino) != known:
-            raise LostHomeError(*self._what_happened())
+            from headway.live.home.lost import what_happened
+
+            raise LostHomeError(*what_happened(self._text, self.now_at))
         self._verified = now
         return True
 
@@ -260,17 +253,6 @@ class Home:
         """Where the folder is whose runner we are, wherever it was moved; None if it was removed."""
         path = os.readlink(f"/proc/self/fd/{self._lock.handles[0]}") if self._lock else self._text  # noqa: PTH115
         return None if self._place is None or not self._is_at(path, self._place) else path
-
-    def _what_happened(self) -> tuple[str, str]:
-        now = self.now_at
-        if now is None:
-            what = f"{self._text} was removed while its workflows ran, and with it what was recorded there."
-            return what, "Run again: it starts from the beginning."
-        if now == self._text:
-            what = f"{self._text}/{FILE} was removed or replaced while its workflows ran."
-            return what, "Restore it, or run again: it starts from the beginning."
-        what = f"{self._text} was moved to {now} while its workflows ran; what ran was stopped."
-        return what, "Run again there: what was done stays done."
 
     @staticmethod
     def _is_at(path: str, known: _Identity) -> bool:

@@ -21,7 +21,7 @@ FOLDER = ".headway"
 def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home | None, Store]:
     """The store, which must be there already, and the folder around it; a server has none.
 
-    Whoever only wants to look gets one that cannot be written as well.
+    Those who only look get one that cannot be written as well.
     """
     place = option or os.environ.get(STORE)
     if place and is_server(place):
@@ -54,10 +54,19 @@ def home_of(home: Home | None, option: str | None, store: Store, workflow: Workf
 
 def server_home(option: str | None, directory: str) -> Home | None:
     """The folder of a server's store beside a workflow, if that was run on this computer."""
-    from headway.live.home.folder import Home, server_folder
+    from headway.live.home.folder import Home
 
     folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
     return Home(folder, to_look=True) if os.path.isdir(folder) else None  # noqa: PTH112 - it may be private
+
+
+def server_folder(folder: Path, server: str) -> Path:
+    """Where the runner and logs of a server's store are: apart from other stores, which use the same numbers."""
+    import re
+    from zlib import crc32
+
+    address = re.sub(r"(?<=[?&])password=[^&]*", "", server.partition("://")[2].rpartition("@")[2])
+    return folder / f"server-{crc32(address.encode('utf-8', 'surrogateescape')):08x}"
 
 
 def is_store(file: Path) -> bool:

@@ -1,1 +1,1 @@
-"""The local placeholder: a runner that outlives whoever started it."""
+"""The local placeholder: a runner that outlives the process that started it."""

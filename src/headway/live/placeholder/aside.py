@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import sys
 from pathlib import Path
 
 
@@ -29,9 +28,3 @@ def set_aside(path: Path, why: str, copy: bool = False) -> str:
         with contextlib.suppress(OSError):  # no room: what makes no sense is not worth stopping for
             copyfile(path, aside)
     return f"{path} {why}. A copy is kept as {aside.name}."
-
-
-def say(sentence: str) -> None:
-    """Writes to the runner's log."""
-    with contextlib.suppress(OSError):  # what has no room here may have none there either
-        print(f"headway: {sentence}", file=sys.stderr, flush=True)

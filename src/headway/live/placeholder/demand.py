@@ -1,4 +1,4 @@
-"""The runner's door and whoever came in by it: who is there, and what they want."""
+"""The runner's door and the clients that came in by it: who is there, and what they want."""
 
 from __future__ import annotations
 

@@ -5,11 +5,9 @@ Both are one transaction. If it cannot be made, nothing is lost, and it is tried
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import socket
-import sys
 import time
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -19,7 +17,7 @@ from headway.engine.silence import BEATS
 from headway.live.clock import since_boot
 from headway.live.doors.messages import Hello, Question, Reply, Setting, Welcome, Word
 from headway.live.failpoint import failpoint
-from headway.live.home.folder import Home
+from headway.live.home.folder import Home, say
 from headway.live.placeholder.asked import NONE, Asked, Told
 from headway.live.placeholder.demand import Demand
 from headway.live.placeholder.jobs import Jobs
@@ -294,7 +292,6 @@ class Exchange:
         """A fault the user can fix (disk full, store unreachable): stop starting jobs, tell clients, retry later."""
         if trouble != self._said:
             self._said = trouble
-            with contextlib.suppress(OSError):  # what has no room here may have none there either
-                print(f"headway: {trouble}", file=sys.stderr, flush=True)
+            say(trouble)
         self.trouble = trouble
         self._again = now + min(AGAIN, self._beat)

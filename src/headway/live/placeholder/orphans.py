@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 
@@ -60,8 +59,9 @@ class Search:
             if found:
                 waited = time.monotonic() - begun
                 if waited > _LONG and not told:
-                    with contextlib.suppress(OSError):
-                        print(f"headway: waiting for processes to end: {sorted(found)}", file=sys.stderr, flush=True)
+                    from headway.live.home.folder import say
+
+                    say(f"waiting for processes to end: {sorted(found)}")
                     told = True
                 pause(0.01 if waited < _LONG else 0.5)
         return ended

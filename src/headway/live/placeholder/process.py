@@ -1,13 +1,12 @@
-"""How a process becomes the runner: detached from whoever started it, alone with its store."""
+"""How a process becomes the runner: detached from the process that started it, alone with its store."""
 
 from __future__ import annotations
 
 import gc
 import os
 import signal
-import sys
 
-from headway.live.home.folder import Home
+from headway.live.home.folder import Home, say
 from headway.live.placeholder.limits import FEWEST, most_files
 from headway.live.placeholder.runner import Runner
 from headway.live.store import opened
@@ -41,7 +40,7 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
         gc.enable()
         runner.run(told)
     except HeadwayError as error:
-        print(f"headway: {error}", file=sys.stderr, flush=True)
+        say(str(error))
         return 1
     except BaseException:
         import traceback

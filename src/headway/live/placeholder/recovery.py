@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from headway.engine.ready import Room
 from headway.live.doors.messages import Hello, Left, Question, Reply, Trouble, Welcome
 from headway.live.failpoint import failpoint
-from headway.live.home.folder import Home
+from headway.live.home.folder import Home, say
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.orphans import Search
 from headway.live.placeholder.partial_outputs import keep_later
@@ -53,15 +53,13 @@ def recover(
 ) -> tuple[list[Ended], Sequence[LeaseId]]:
     """Takes over what the last runner left: jobs that have ended since, and leases that the store has given to others.
 
-    Jobs that still run go on, if their ends will be known. All others are ended, and only then may run again. Whoever
-    has the lock is the only runner here, so every lease that is left is a dead one's.
+    Jobs that still run go on, if their ends will be known. All others are ended, and only then may run again. The
+    holder of the lock is the only runner here, so every lease that is left is a dead one's.
 
     `goes_on`: this is a runner. Anybody else ends what runs.
     """
     for remark in (spool.remark, roster.remark):
         if remark:
-            from headway.live.placeholder.aside import say  # all that most runs do without is imported late
-
             say(remark)
             jobs.warnings.append(remark)
     open_leases = {one.id: one for one in welcome.left}
@@ -201,8 +199,6 @@ def _keep_halves(
             since = found.given if entry is None else entry.started
             said += keep_later(Spec.read(found.outputs), found.directory, since, until)
     if said:
-        from headway.live.placeholder.aside import say
-
         for sentence in said:
             say(sentence)
     return said

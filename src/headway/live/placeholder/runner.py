@@ -1,7 +1,7 @@
 """The runner: one process for each local store that starts jobs, waits for them, and tells the store how they ended.
 
-It outlives whoever started it. While a client is there that wants more it takes new jobs; without, it finishes what
-runs, records it and goes. One thread, a selector, a pidfd for each job.
+It outlives the process that started it. While a client is there that wants more it takes new jobs; without, it
+finishes what runs, records it and goes. One thread, a selector, a pidfd for each job.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from headway.live.home.folder import LostHomeError
+from headway.live.home.folder import LostHomeError, say
 from headway.model.messages import Seconds
 
 TYPE_CHECKING = False
@@ -53,13 +52,13 @@ class Upkeep:
 
     def warn(self, remark: str) -> None:
         """Tells every client, and the log."""
-        print(f"headway: {remark}", file=sys.stderr, flush=True)
+        say(remark)
         self._runner.jobs.warnings.append(remark)
 
     def abandon(self, error: LostHomeError, now: Seconds) -> None:
         """Our folder was moved or removed. Clients are told, what runs is ended, and recorded if there is a store."""
         self.is_lost = True
-        print(f"headway: {error}", file=sys.stderr, flush=True)
+        say(str(error))
         self._follow(str(self._home.folder.parent), self._home.now_at)
         self._runner.end_all(now)
         self._runner.demand.dismiss(error)

@@ -8,9 +8,10 @@ from pathlib import Path
 from headway.engine.edited import REFUSE
 from headway.engine.plan import Known, Plan
 from headway.live.home.store_location import is_store
+from headway.live.runs.earlier import carried_over, disabled
 from headway.live.runs.rescue import rescue_of, rescued
 from headway.live.runs.selection import Choice
-from headway.live.runs.submit import carried_over, disabled, latest_of, submission_of
+from headway.live.runs.submit import latest_of, submission_of
 from headway.live.store import Store, looked_at
 from headway.live.store.arrangement import Made, earlier, known, last_starts, made
 from headway.live.store.submission import Submission

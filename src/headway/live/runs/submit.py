@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from headway.engine.edited import REFUSE, RERUN, still_done
+from headway.engine.edited import REFUSE
 from headway.engine.intake import Outside
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
@@ -22,7 +22,7 @@ from headway.model.flatten import Flat, flatten
 from headway.model.job import HERE, PLAIN, Job
 from headway.model.messages import WorkflowId
 from headway.model.record import replace
-from headway.model.states import Kind, State
+from headway.model.states import Kind
 from headway.model.workflow import Workflow
 from headway.policies.what_next import order, settled
 
@@ -69,6 +69,8 @@ def submitted(
             before, off = WorkflowId(0) if latest is None else latest[0], frozenset[str]()
             new, new_flat = submission, flat
             if latest is not None and not fresh:
+                from headway.live.runs.earlier import carried_over, disabled
+
                 done = carried_over(store, before, workflow, arguments, submission, flat, edited)
                 new, new_flat = submission_of(workflow, arguments, order_name, done, times)
                 off = disabled(store, before)
@@ -103,42 +105,6 @@ def _run_times(
     return run_times(store, source)
 
 
-def carried_over(
-    store: Store,
-    before: WorkflowId,
-    workflow: Workflow,
-    arguments: Sequence[str],
-    submission: Submission,
-    flat: Flat,
-    edited: str,
-) -> frozenset[str]:
-    """The jobs of an edited workflow that an earlier run has done."""
-    if workflow.format == "array":  # another list: lines that are done stay done
-        return _carried(store, before, arguments)
-    if edited == REFUSE:
-        raise _changed(workflow)
-    if store.leases.open_leases() and store.progress.counts(before).get(State.RUNNING):
-        raise UsageError(
-            f"{workflow.source} was changed, and jobs of what it was are running.", "Wait for them, or headway cancel."
-        )
-    names = flat.dag.names
-    was = store.submissions.definitions(before)
-    kept = still_done(flat.dag, submission.definitions(), was, edited)
-    if workflow.format == "makefile" and edited == RERUN:
-        from headway.live.reading.recipes import of_whole_recipes
-
-        kept = of_whole_recipes(kept, flat, was)
-    return frozenset(names[node] for node in kept)
-
-
-def disabled(store: Store, workflow: WorkflowId) -> frozenset[str]:
-    """The jobs that their user has disabled, and that stay so when the file is edited."""
-    from headway.live.store.arrangement import known
-
-    off = {job for job, one in known(store.database, workflow).items() if one.off}
-    return frozenset(job.name for job in store.progress.jobs(workflow) if job.job in off) if off else frozenset()
-
-
 def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") -> None:
     """Refuses a job that wants more of a named resource, or of the disk, than there is: it could never run."""
     for name, job in zip(flat.dag.names, flat.jobs, strict=True):
@@ -155,20 +121,6 @@ def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") 
                         f"{shown(name)} wants {count} of {shown(resource)}, and there are {named.get(resource, 0)}.",
                         f"Say how many there are: --resource {resource}=N.",
                     )
-
-
-def _carried(store: Store, workflow: WorkflowId, command: Sequence[str]) -> frozenset[str]:
-    """Lines of a list that stay done when it is changed: those that are, unless the command has their numbers in it."""
-    if any("{#}" in word for word in command):
-        return frozenset()
-    return frozenset(job.name for job in store.progress.jobs(workflow) if job.state is State.DONE)
-
-
-def _changed(workflow: Workflow) -> UsageError:
-    return UsageError(
-        f"{workflow.source} was changed since it was last run; its jobs are not those in the store.",
-        "Run it with --edited rerun (what has changed, and what follows), --edited keep, or --fresh.",
-    )
 
 
 def source_of(workflow: Workflow, arguments: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from headway.live.store.makefiles import Begun
 
 _LONGEST = 1_000_000  # bytes of targets that a command line is sure to hold
-ANEW = "its recipe begins anew"
+AGAIN = "its recipe begins again"
 ALWAYS = "--always-make"
 EDITED = "its recipe was edited since it was last run"
 HALF = "an earlier run began it and did not come to its end"
@@ -174,7 +174,7 @@ class _Judge:
     def begins_anew(self, name: str, standing: str, stale: Mapping[str, str]) -> str:
         """Why a recipe that is not done begins with its first line again, if it does: to make it is one thing."""
         if (standing == "broken" or (standing == "failed" and self.retry)) and len(self.nodes[name]) > 1:
-            return ANEW
+            return AGAIN
         entry = self.now.entries[name]
         if entry.phony and name in stale:
             return stale[name]

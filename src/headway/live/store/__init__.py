@@ -135,7 +135,7 @@ def opened(place: str | Path, sync: str = "normal") -> Store:
 
 
 def looked_at(place: str | Path) -> Store:
-    """The same for whoever only looks, which may be one that cannot be written."""
+    """The same for those who only look, which may be one that cannot be written."""
     file = None if is_server(str(place)) else _file(str(place))
     if file is not None and (file.is_symlink() or file.exists()):
         from headway.live.store.sqlite_file import is_own, is_writable

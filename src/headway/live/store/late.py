@@ -1,6 +1,6 @@
 """What a job's spec leaves open until it is given out: the number of its submission, random choices.
 
-All of it follows from the attempt, so whoever asks later (`headway logs`, `status`) gets the same answer.
+All of it follows from the attempt, so those who ask later (`headway logs`, `status`) get the same answer.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _TRIES = 10
 class PostgresDatabase:
     """Keeps to database.Database. Jobs are locked in one order (READ COMMITTED), so nobody waits in a circle.
 
-    A connection that broke is an error to whoever uses it then; the next call makes a new one.
+    A connection that broke is an error to those who use it then; the next call makes a new one.
     """
 
     is_shared = True

@@ -122,7 +122,7 @@ class Locked:
             raise MovedError from None
 
     def node(self, row: Row) -> Node:
-        """Whoever changes a node has its job locked, as we have now."""
+        """Who changes a node has its job locked, as we have now."""
         if row.key not in self._nodes:
             self._nodes[row.key] = node_of(self._database, row.workflow, row.job)
         return self._nodes[row.key]

@@ -30,7 +30,7 @@ _NOTICE = {
     "tcp_user_timeout": 30_000,  # milliseconds
 }
 _PROMPT = 0.2  # seconds: an answer about the time that took longer says little
-_LOCK = 0x48647779  # the advisory lock of whoever makes or changes the tables
+_LOCK = 0x48647779  # the advisory lock of a process that makes or changes the tables
 
 # What exchanges look for is always found by an index: statistics, which lag behind a new workflow, must not talk the
 # planner into reading whole tables.

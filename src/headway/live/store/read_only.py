@@ -33,7 +33,7 @@ _HEADER = 32  # bytes of a write-ahead log that change when it is started again
 
 
 class ReadOnlyDatabase(SqliteDatabase):
-    """A copy in memory, made again when the store has changed. Whoever wants to change it is told."""
+    """A copy in memory, made again when the store has changed. Who wants to change it is told."""
 
     def __init__(self, path: Path, migrations: Path = migration.FOLDER) -> None:
         super().__init__(None, migrations=migrations)
@@ -144,5 +144,5 @@ def _reading(path: Path) -> Iterator[None]:
             raise HeadwayError(f"{path} is, or is behind, a symbolic link, which is not followed.") from None
         raise HeadwayError(
             f"{path} cannot be read: {error.strerror or error}.",
-            "Whoever owns it lets others look with headway run W --share all.",
+            "Its owner lets others look with headway run W --share all.",
         ) from None

@@ -158,7 +158,7 @@ def _linked(aside: str, path: Path) -> None:
 
 
 def migrated(db: sqlite3.Connection, folder: Path, store: str, new: bool = False) -> None:
-    """Brings the schema forward, each migration whole or not at all, whoever else is at it."""
+    """Brings the schema forward, each migration whole or not at all, no matter who else is at it."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if not new and db.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
         raise HeadwayError(f"{store} is no store of Headway's.", f"Move it away. {_ELSEWHERE}")
