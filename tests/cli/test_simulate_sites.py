@@ -114,11 +114,29 @@ def test_bad_sites_are_told_in_a_sentence(sites: str, said: str, tmp_path: Path)
         (["--patience", "soon"], '--patience "soon" is no time'),
         (["--sites", "missing.toml"], "cannot be read"),
         (["--runs", "0"], "--runs"),
+        (["--seed", "x"], "--seed"),
     ],
 )
 def test_a_wrong_call_is_told_in_a_sentence(options: list[str], said: str) -> None:
     done = headway("simulate", "sites", "pipeline:2", *options)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_name_that_no_file_can_have_is_told_in_a_sentence() -> None:
+    for way in ("sites", "grid"):
+        done = headway("simulate", way, "a" * 300)
+        assert done.returncode == 2 and "cannot be read: File name too long" in done.stderr
+
+
+def test_runs_that_did_not_finish_are_told(tmp_path: Path) -> None:
+    """They are short, which is no merit of a policy."""
+    (tmp_path / "s.toml").write_text("[sites.a]\nprocessors = 2\nfailing = 1\n")
+    options = ["--sites", str(tmp_path / "s.toml"), "--retries", "0", "--runs", "2", "--where", "random"]
+    found = answer("simulate", "sites", "pipeline:1", *options)
+    one = found["wheres"]["random"]
+    assert (one["failed"], one["finished"]) == (1.0, 0.0)
+    assert found["warnings"] == ["jobs failed for good under random: times and speed-ups are of what ran until then."]
+    assert answer("simulate", "sites", "pipeline:1", "--where", "random")["wheres"]["random"]["finished"] == 1.0
 
 
 def test_an_installed_policy_is_simulated_too(tmp_path: Path) -> None:

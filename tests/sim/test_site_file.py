@@ -102,6 +102,12 @@ def test_a_site_needs_no_more_than_processors() -> None:
         ("[transfers]\nspeed = 1\n[sites.a]\nprocessors = 1\n", 2, 'unknown key "speed" of transfers'),
         ('[transfers]\nbandwidth = "fast"\n[sites.a]\nprocessors = 1\n', 2, 'bandwidth is "fast"'),
         ("spread = -1\n[sites.a]\nprocessors = 1\n", 1, "spread is -1"),
+        (f"[sites.a]\nprocessors = 1\nlatency = {'9' * 400}\n", 3, "9…: that is no time"),
+        (f"spread = {'9' * 400}\n[sites.a]\nprocessors = 1\n", 1, "9…. Expected a share"),
+        (f"[sites.a]\nprocessors = {'9' * 400}\n", 2, "9… processors"),
+        (f"latency = {'9' * 5000}\n[sites.a]\nprocessors = 1\n", 1, "thousands of digits"),
+        (f"stored = {'[' * 5000}\n", 1, "nested too deep"),
+        ("[sites.a]\nprocessors = 1\nlatency = 1979-05-27\n", 3, "latency is 1979-05-27: that is no time"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(text: str, line: int, said: str) -> None:

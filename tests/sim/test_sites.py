@@ -154,6 +154,22 @@ def test_progress_counts_every_job_of_every_run() -> None:
     assert sum(counted) == 30
 
 
+def test_times_of_patience_that_are_almost_the_same_are_told_apart() -> None:
+    assert [Strategy("random", time).name for time in (600.0, 1_000_001.0, 1_000_001.4, 0.0)] == [
+        "random+600s",
+        "random+1000001s",
+        "random+1000001.4s",
+        "random",
+    ]
+
+
+def test_what_others_take_for_good_leaves_room_for_every_job_that_is_sent_there() -> None:
+    world = World((Place(Site("s", 4), Load(0.0, 0.9)), Place(Site("t", 4), Load(0.0, 0.25))))
+    load = Workload(bag(1), [1.0], [Needs(cores=3)], [0], [()], [()], [0])
+    found = Model(load, world).sample(Strategy("random"), 1, 200)
+    assert found.ran_at.sum(axis=0).tolist() == [0, 200]
+
+
 def test_nothing_to_do_takes_no_time() -> None:
     assert one(plain(bag(0)), quiet(1), Strategy("random")).measures.tolist() == [[0.0] * 5]
     only = Dag(["m"], [], [], milestones=b"\1")
@@ -193,7 +209,24 @@ def test_what_cannot_be_simulated_is_refused() -> None:
             World((Place(Site("s", 4), Load(0.5, 0.6)),)),
             "other people never leave as many",
         ),
+        (  # what others take for good may leave too little, and the job would wait for ever
+            Workload(bag(1), [1.0], [Needs(cores=3)], [0], [()], [()], [0]),
+            World((Place(Site("s", 4), Load(0.0, 0.9)),)),
+            "other people never leave as many",
+        ),
+        (  # a file that nobody but its reader makes
+            Workload(bag(1), [1.0], [Needs()], [0], [("own",)], [("own",)], [0]),
+            World((Place(Site("s", 3)),), stored=()),
+            '"own", which exists nowhere',
+        ),
         (plain(bag(1), 1e9), World((Place(Site("s", 4), Load(0.0, 0.6, 0.0, 1.0)),)), "more than can be simulated"),
+        (plain(bag(10**5), 1e4), World((Place(Site("s", 4), Load(0.0, 0.6, 0.0, 1.0)),)), "more than can be simulated"),
+        (plain(bag(1)), World((Place(Site("s", 4), Load(0.0, 0.6, 0.0, 1.0), 1e9),)), "more than can be simulated"),
+        (plain(bag(1), 1e300), quiet(1), "longer than can be simulated"),
+        (plain(bag(1)), World((Place(Site("s", 4), speed=1e-320),)), "longer than can be simulated"),
+        (plain(bag(1)), World((Place(Site("s", 4), latency=1e308),)), "longer than can be simulated"),
+        (plain(bag(1)), World((Place(Site("s", 4), Load(0.0, 0.0, 0.5, 1e300)),)), "longer than can be simulated"),
+        (plain(bag(2)), World((Place(Site("s", 4)),), planning=1e308), "longer than can be simulated"),
     ]
     for load, world, said in cases:
         with pytest.raises(HeadwayError, match=said):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from headway.model.record import record
-from headway.sim.kernels.sites import FAILED, WAITED, WITHDRAWN
+from headway.sim.kernels.sites import DONE, FAILED, WAITED, WITHDRAWN
 from headway.sim.ratios import mean, paired
 from headway.sim.sites import Model, Runs, Strategy, measured
 
@@ -53,13 +53,18 @@ def answer(
     names = [place.site.name for place in model.world.places]
     *others, last = found
     ratios = {one: paired(found[one][1].makespans, found[last][1].makespans) for one in others}
+    wheres = {one: _one(load.dag.job_count, work, names, *runs) for one, runs in found.items()}
+    unfinished = [name for name, one in wheres.items() if one["finished"] < 1]
+    if unfinished:
+        told = f"jobs failed for good under {', '.join(unfinished)}: times and speed-ups are of what ran until then."
+        warnings = [*warnings, told]
     return {
         "workflow": name,
         "jobs": load.dag.job_count,
         **settings,
         "work_seconds": work,
         "critical_path_seconds": load.dag.with_seconds(list(load.seconds)).critical_path.seconds,
-        "wheres": {one: _one(work, names, *runs) for one, runs in found.items()},
+        "wheres": wheres,
         "ratios": {one: list(ratio) for one, ratio in ratios.items() if ratio is not None},
         "over": last,
         "jobs_per_second": measured.jobs / measured.seconds,
@@ -68,7 +73,7 @@ def answer(
     }
 
 
-def _one(work: float, sites: list[str], strategy: Strategy, runs: Runs) -> dict[str, Any]:
+def _one(jobs: int, work: float, sites: list[str], strategy: Strategy, runs: Runs) -> dict[str, Any]:
     times = runs.makespans
     average, low, high = mean(times)
     counts = runs.ran_at.sum(axis=0)
@@ -87,6 +92,7 @@ def _one(work: float, sites: list[str], strategy: Strategy, runs: Runs) -> dict[
         "patience": strategy.patience,
         "withdrawn": float(runs.measures[:, WITHDRAWN].mean()),
         "failed": float(runs.measures[:, FAILED].mean()),
+        "finished": float((runs.measures[:, DONE] == jobs).mean()),
         "waited": float(runs.measures[:, WAITED].mean()),
         "sites": dict(zip(sites, (counts / max(counts.sum(), 1)).tolist(), strict=True)),
     }

@@ -16,6 +16,7 @@ from headway.sim.site_work import Transfers
 from headway.sim.sites import Load, Place, World
 
 MOST_PROCESSORS = 10**7
+MOST_SHOWN = 40  # characters of a wrong value
 _TOP = ("planning", "spread", "stored", "transfers", "load", "latency", "sites")
 _SITE = (
     *("processors", "up", "programs", "memory", "named", "files"),
@@ -33,6 +34,10 @@ def parse(text: str, path: str) -> World:
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else text.count("\n") + 1
         raise InputError(path, line, f"this is not TOML: {error}.", "docs/sites.md shows a file of sites.") from None
+    except (ValueError, RecursionError):  # what Python's reader does not call an error of the file
+        raise InputError(
+            path, 1, "a number has thousands of digits, or lists are nested too deep.", "docs/sites.md shows one."
+        ) from None
     return _Reader(text, path).world(told)
 
 
@@ -150,7 +155,7 @@ class _Reader:
         value = told.get(key, default)
         try:
             found = seconds(value) if isinstance(value, str) else float(value) if _is_number(value) else math.nan
-        except ValueError:
+        except (ValueError, OverflowError):  # a whole number may be greater than any other
             found = math.nan
         if not (found >= 0 and (found < math.inf or key not in told)):
             negative = "a time cannot be negative" if _is_number(value) and value < 0 else "that is no time"
@@ -167,9 +172,13 @@ class _Reader:
         expected: str,
     ) -> float:
         value = told.get(key, default)
-        if not _is_number(value) or not math.isfinite(value) or not fits(value):
+        try:
+            found = float(value) if _is_number(value) else math.nan
+        except OverflowError:
+            found = math.nan
+        if not math.isfinite(found) or not fits(found):
             self._wrong(at, key, f"{key} is {_plain(value)}.", f"Expected {expected}.")
-        return float(value)
+        return found
 
     def _size(self, at: tuple[str, ...], key: str, value: object) -> int:
         try:
@@ -207,4 +216,7 @@ def _is_number(value: object) -> bool:
 
 
 def _plain(value: object) -> str:
-    return shown(value) if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+    if isinstance(value, str):
+        return shown(value)
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -121,7 +122,7 @@ def _candidates(name: str, needs: Needs, sites: Sequence[Site], most_free: Seque
     if not able:
         raise UsageError(
             f"job {shown(name)} needs {needs.cores} cores, and other people never leave as many at any site.",
-            "Lower load.low of a site, or ask for fewer cores.",
+            "Lower load.low of a site (load.high if it has no spell), or ask for fewer cores.",
         )
     return able
 
@@ -146,6 +147,19 @@ def _rows(lists: Iterable[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np
     return np.array(starts, np.int32), np.array(found, np.int32)
 
 
+def _check(load: Workload, known: set[str]) -> None:
+    """Refuses a job whose input is not there from the start and is made by no job but itself."""
+    makers = Counter(name for names in load.outputs for name in dict.fromkeys(names))
+    for node, names in enumerate(load.inputs):
+        for name in names:
+            if name not in known and not makers[name] - (name in load.outputs[node]):
+                raise UsageError(
+                    f"job {shown(load.dag.names[node])} needs the file {shown(name)}, which exists nowhere: no other"
+                    " job makes it, and neither a site nor the list stored has it.",
+                    "Add it to stored or to the files of a site.",
+                )
+
+
 class _Files:
     """The files of a workload by number, and where they are at the start."""
 
@@ -156,18 +170,7 @@ class _Files:
             for name in names:
                 self.number.setdefault(name, len(self.number))
         if world.stored is not None:
-            self._check(load, {*world.stored, *(name for site in sites for name in site.files)})
-
-    def _check(self, load: Workload, known: set[str]) -> None:
-        known.update(name for names in load.outputs for name in names)
-        for node, names in enumerate(load.inputs):
-            for name in names:
-                if name not in known:
-                    raise UsageError(
-                        f"job {shown(load.dag.names[node])} needs the file {shown(name)}, which exists nowhere: no job"
-                        " makes it, and neither a site nor the list stored has it.",
-                        "Add it to stored or to the files of a site.",
-                    )
+            _check(load, {*world.stored, *(name for site in sites for name in site.files)})
 
     def stored(self) -> list[list[int]]:
         """For each file, the sites that have it from the start."""

@@ -16,18 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.model.errors import UsageError
+from headway.model.quantities import plain
 from headway.model.record import record
 from headway.model.site import Site
 from headway.policies.where import POLICIES, Where, where
 from headway.policies.where.seen import HISTORY
 from headway.sim.kernels.rules import NUMBERS
-from headway.sim.kernels.site_parts import Grid
+from headway.sim.kernels.site_parts import Grid, Work
 from headway.sim.kernels.sites import MAKESPAN, METRICS, sample
 from headway.sim.rng import key
 from headway.sim.site_work import Transfers, Workload, arrays
 
 Reals = NDArray[np.float64]
-MOST_SPELLS = 1e7  # in the time of the longest path
+MOST_SPELLS = 1e7  # in the time that a run takes
+MOST_SECONDS = 1e12  # that a run may take: some 30,000 years, in which nothing measured overflows
 LEAST_SPELL = 1.0  # seconds: shorter ones are more events than a run can have
 
 
@@ -72,8 +74,9 @@ class Place:
 
     @property
     def most_free(self) -> int:
-        """Processors that other people leave at best."""
-        return self.site.processors - math.floor(self.load.low * self.site.processors)
+        """Processors that other people are sure to leave some time; what they take for good may be as much as high."""
+        for_good = self.load.high if self.load.open_spell == math.inf else self.load.low
+        return self.site.processors - math.floor(for_good * self.site.processors)
 
 
 @record
@@ -127,7 +130,7 @@ class Strategy:
 
     @property
     def name(self) -> str:
-        return self.policy + (f"+{self.patience:g}s" if self.patience else "")
+        return self.policy + (f"+{plain(self.patience)}s" if self.patience else "")
 
 
 @record
@@ -150,8 +153,8 @@ class Model:
     def __init__(self, load: Workload, world: World) -> None:
         self.load, self.world = load, world
         self.grid = world.grid()
-        _check(load, world)
         self.work = arrays(load, [place.site for place in world.places], _most_free(world), world)
+        _check(load, world, self.work)
 
     def sample(self, strategy: Strategy, stream: int, count: int, first: int = 0, with_ends: bool = False) -> Runs:
         """So many runs of a stream; all strategies meet the same sites there."""
@@ -181,16 +184,33 @@ class Model:
                 runs.ends[row] = run.ends
 
 
-def _check(load: Workload, world: World) -> None:
-    """Refuses what would never end: spells that are far shorter than the workflow takes."""
-    spells = [place.load.spell for place in world.places if place.load.spell < math.inf]
-    slowest = min((place.speed for place in world.places), default=1.0)
-    longest = load.dag.with_seconds(list(load.seconds)).critical_path.seconds / slowest
-    if spells and longest / min(spells) > MOST_SPELLS:
+def _check(load: Workload, world: World, work: Work) -> None:
+    """Refuses what would never end: times beyond all measure, and spells that are far shorter than a run."""
+    about = _about(load, world, work)
+    if not about <= MOST_SECONDS:
         raise UsageError(
-            f"spells of {min(spells):g} s, while the longest path takes {longest:g} s, are more than can be simulated.",
+            f"a run of {about:g} s or more is longer than can be simulated.",
+            "Correct the run times of the workflow, or the times and speeds of the sites.",
+        )
+    spells = [place.load.spell for place in world.places if place.load.spell < math.inf]
+    if spells and about / min(spells) > MOST_SPELLS:
+        raise UsageError(
+            f"spells of {min(spells):g} s, while a run takes about {about:g} s, are more than can be simulated.",
             "Make load.spell longer.",
         )
+
+
+def _about(load: Workload, world: World, work: Work) -> float:
+    """Roughly how long a run takes where sites are slow: its run times, and one of each delay that there is."""
+    places = world.places
+    slowest = min(place.speed for place in places)
+    path = load.dag.with_seconds(list(load.seconds)).critical_path.seconds
+    all_at_once = sum(load.seconds) / sum(place.site.processors for place in places)
+    moved = max(place.transfer for place in places) * float(work.input_seconds.max(initial=0.0))
+    full = max((place.load.spell for place in places if place.load.full), default=0.0)
+    failures = max((place.fails_after for place in places if place.failing), default=0.0)
+    waits = max(place.latency for place in places) + world.planning * load.dag.job_count
+    return max(path, all_at_once) / slowest + moved + full + failures + waits
 
 
 def _most_free(world: World) -> list[int]:

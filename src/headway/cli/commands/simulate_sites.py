@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,10 +130,10 @@ def _workload(
     """What W names, its name, and what there is to warn of."""
     from headway.sim.site_work import Workload, timed
 
-    if not arguments and format_name is None and not Path(workflow).exists():
+    if not arguments and format_name is None and not os.path.exists(workflow):  # noqa: PTH110 - no error for any name
         from headway.experiments.opportunistic.pipeline import named
 
-        known = named(workflow)
+        known = named(workflow, retries)
         if known is not None:
             return workflow, known, []
     from headway.live.reading.read import read

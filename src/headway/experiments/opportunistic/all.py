@@ -36,7 +36,7 @@ STILL = (BASELINES[0], BASELINES[3])  # weighted and data-present, where nothing
 ASSUMED = (
     "How often sites were full and for how long, and how much of them was taken otherwise: calibrated on the four"
     " baselines, as the commit before the first run of the policy shows. They fix about full × spell, not each of the"
-    " two.",
+    " two. The settings searched were narrowed once, after a first search on the same baselines: calibration.md.",
     f"Patience: {osg.PATIENCE:g} s. The paper says that its user must tell it, and not what was told.",
     "Sites are independent and their spells exponential; the grid is as busy in one run as in the next.",
     "One choice of a site takes 1 s, one after the other; a job waits 30 s on average before it could begin at all.",

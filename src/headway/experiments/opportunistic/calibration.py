@@ -2,7 +2,9 @@
 
 The paper tells three things of its four baselines: their speed-up is at most about 10, their fastest runs take almost
 as long, and the sequential time is 48,000 s. How often sites were full, for how long, and how much of them was taken
-at other times it does not tell. The grid below is searched for the setting that comes closest.
+at other times it does not tell. The grid below is searched for the setting that comes closest. It is the second grid: a
+first search, of the baselines too, fitted best with high = 0, which was then left out, and full and spell were refined
+(docs/reproduced/opportunistic/calibration.md).
 
     python -m headway.experiments.opportunistic.calibration
 """

@@ -28,7 +28,7 @@ SEQUENTIAL_WITH_TRANSFERS = SEQUENTIAL + WIDTH * sum(program.transfer for progra
 RETRIES = 3
 
 
-def pipeline(width: int = WIDTH) -> Workload:
+def pipeline(width: int = WIDTH, retries: int = RETRIES) -> Workload:
     """So many pipelines. Table 2 has one transfer time a level; here each input of a job takes an equal part of it."""
     found = paper_dags.pipeline(width)
     dag, files = found.dag(), found.info["files"]
@@ -38,7 +38,7 @@ def pipeline(width: int = WIDTH) -> Workload:
         dag,
         list(dag.seconds),
         [Needs()] * len(dag),
-        [RETRIES] * len(dag),
+        [retries] * len(dag),
         inputs,
         outputs,
         [0] * len(dag),
@@ -47,14 +47,14 @@ def pipeline(width: int = WIDTH) -> Workload:
     )
 
 
-def named(name: str) -> Workload | None:
+def named(name: str, retries: int = RETRIES) -> Workload | None:
     """`pipeline` or `pipeline:WIDTH`; None: another name."""
     found = re.fullmatch(r"pipeline(?::(.*))?", name)
     if found is None:
         return None
     told = found[1]
     if told is None:
-        return pipeline()
+        return pipeline(retries=retries)
     if not (told.isascii() and told.isdecimal() and 1 <= len(told) <= 6 and int(told)):
         raise UsageError(f"pipeline:WIDTH needs a whole number from 1 to 999999, not {told!r}.", "Try pipeline:100.")
-    return pipeline(int(told))
+    return pipeline(int(told), retries)
