@@ -143,8 +143,7 @@ class Memory(Board):
         """Keeps what is asked for often: who is eligible, how many are in each state, how many run in each lane."""
         key, state, wants = row.key, row.state, self._wants[row.key]
         if state is State.ELIGIBLE:
-            queue = self._queues.setdefault((row.workflow, wants.lane), [])
-            heappush(queue, (wants.rank, row.arrival, row.job))
+            heappush(self._queue_for(row, wants.lane), (wants.rank, row.arrival, row.job))
         before = self._seen.get(key, (None, False))
         is_open = state is State.RUNNING and row.lease is None  # in the hands of its processes
         if before == (state, is_open):
@@ -158,6 +157,14 @@ class Memory(Board):
                 self._lanes[lane] = self._lanes.get(lane, 0) + change
         self._seen[key] = state, is_open
         (self._later.add if state is State.LATER else self._later.discard)(key)
+
+    def _queue_for(self, row: Row, lane: int) -> list[tuple[int, int, int]]:
+        """Where a row waits that has become eligible."""
+        return self._queues.setdefault((row.workflow, lane), [])
+
+    def _queue_of(self, workflow: WorkflowId, lane: int) -> list[tuple[int, int, int]]:
+        """From where the next jobs of a lane are offered."""
+        return self._queues.get((workflow, lane), [])
 
     # --- what giving out jobs looks at -------------------------------------------------------------------------------
 
@@ -193,7 +200,7 @@ class Memory(Board):
         return any(row.kind == Kind.PROVISIONER and self.children(row) for row in running)
 
     def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
-        queue, found = self._queues.get((workflow, lane), []), list[tuple[int, int, int]]()
+        queue, found = self._queue_of(workflow, lane), list[tuple[int, int, int]]()
         while queue and len(found) < most:
             place = heappop(queue)
             row = self.rows[workflow, JobId(place[2])]

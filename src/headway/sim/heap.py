@@ -28,6 +28,11 @@ class Heap:
     def after(self, delay: float, what: Callable[[], None], late: bool = False) -> None:
         self.at(self.now + delay, what, late)
 
+    @property
+    def next(self) -> float:
+        """When the next event is; never: infinity."""
+        return self._events[0][0] if self._events else math.inf
+
     def step(self) -> None:
         """Lets the next thing happen; there must be one."""
         self.now, _, _, what = heappop(self._events)

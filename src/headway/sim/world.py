@@ -64,9 +64,9 @@ class World:
         self.started: list[Started] = []
         self.placeholders: list[Placeholder] = []
 
-    def join(self, name: str, slots: int, workflows: Sequence[WorkflowId]) -> Placeholder:
-        """A placeholder comes, and asks for work at once."""
-        one = Placeholder(self, name, slots, workflows)
+    def join(self, name: str, slots: int, workflows: Sequence[WorkflowId], port: Port | None = None) -> Placeholder:
+        """A placeholder comes, and asks for work at once, at a port of its own if it has one."""
+        one = Placeholder(self, name, slots, workflows, port or self.port)
         self.placeholders.append(one)
         self.heap.after(0.0, one.ask)
         return one
@@ -75,8 +75,9 @@ class World:
 class Placeholder:
     """Some slots. It asks whenever a job has ended, and when the store says that there may be more."""
 
-    def __init__(self, world: World, name: str, slots: int, workflows: Sequence[WorkflowId]) -> None:
+    def __init__(self, world: World, name: str, slots: int, workflows: Sequence[WorkflowId], port: Port) -> None:
         self._world, self.name, self.slots, self._workflows = world, name, slots, list(workflows)
+        self._port, self._is_gone = port, False
         self._free = list(range(slots))
         self._running: dict[LeaseId, Running] = {}
         self._finished: list[Finish] = []
@@ -86,13 +87,15 @@ class Placeholder:
     def ask(self) -> None:
         """Tells what has ended and takes what there is room for."""
         self._is_asking = False
+        if self._is_gone:
+            return
         now = self._world.heap.now
         busy = sum(one.lease.cores for one in self._running.values())
         room = Room(self.slots - busy, self.slots, is_whole=not self._running)
         there = {one.lease.workflow for one in self._running.values()}
         idle = [workflow for workflow in self._workflows if workflow not in there]
         finished, self._finished = self._finished, []
-        answer = self._world.port.exchange(finished, room, self._workflows, now, idle)
+        answer = self._port.exchange(finished, room, self._workflows, now, idle)
         self.over.update(answer.over)
         for lease in answer.leases:
             self._start(lease)
@@ -104,6 +107,19 @@ class Placeholder:
             for other in self._world.placeholders:
                 if other is not self and other._free:
                     other._ask_once()
+
+    def leave(self) -> dict[int, Seconds]:
+        """Goes now, and gives back what runs: how long each of these jobs has run."""
+        now = self._world.heap.now
+        ran: dict[int, Seconds] = {one.lease.job: now - one.began for one in self._running.values()}
+        for lease in list(self._running):
+            self._end(lease, None)
+        self._is_gone = True
+        self._world.placeholders.remove(self)
+        if self._finished:
+            finished, self._finished = self._finished, []
+            self._port.exchange(finished, Room(0, self.slots), self._workflows, now)
+        return ran
 
     def _ask_once(self) -> None:
         if not self._is_asking:

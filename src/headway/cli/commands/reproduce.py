@@ -8,26 +8,28 @@ import click
 
 from headway.cli.display.answer import print_json
 from headway.model.errors import UsageError
+from headway.model.record import replace
 
-_DATA = Path(__file__).parents[5] / "shared" / "data" / "wf"  # beside a checkout
+_DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
+_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic"]))
+@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic", "batchqueue"]))
 @click.option(
     "--quick",
     "how",
     flag_value="quick",
     default="quick",
-    help="prio: ten minutes on two cores; opportunistic: less than one. This is the default.",
+    help="prio: ten minutes on two cores; batchqueue: three; opportunistic: less than one. This is the default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
-    help="prio: all readings of the dags, about an hour; interrupted, it goes on where it was. Else some minutes.",
+    help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on.",
 )
 @click.option(
     "--live",
@@ -40,28 +42,33 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--data",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="A folder with wfinstances/ and dax/: real dags.",
+    help="For prio a folder with wfinstances/ and dax/: real dags; for batchqueue one with logs (.swf.xz).",
 )
+@click.option("--starts", type=click.IntRange(2, 1000), help="batchqueue: moments of submission, instead of 3 or 100.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
-def command(name: str, how: str, output: str | None, data: str | None, as_json: bool) -> None:
+def command(name: str, how: str, output: str | None, data: str | None, starts: int | None, as_json: bool) -> None:
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
-    DIR/settings.jsonl and not measured again, by --full either. With --live they are live.md and live.json, from real
-    processes.
+    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials. With --live
+    they are live.md and live.json, from real processes.
 
     \b
       headway reproduce opportunistic
       headway reproduce prio
       headway reproduce prio --live
       headway reproduce prio --full -o full
+      headway reproduce batchqueue --full --starts 20
     """
     from headway.cli.display.bar import Bar
 
     folder = Path(output) if output else Path("reproduced") / name
-    found = Path(data) if data else _DATA if _DATA.is_dir() else None
+    beside = _DATA / _KINDS[name]
+    found = Path(data) if data else beside if beside.is_dir() else None
     if how == "live" and name != "prio":
         raise UsageError(f"{name} has no --live.", "Leave --live out.")
+    if name != "batchqueue" and starts is not None:
+        raise UsageError("--starts is for batchqueue.", "Leave it out.")
     with Bar(1.0, quiet=as_json) as bar:
         if name == "opportunistic":
             from headway.experiments.opportunistic import all as opportunistic
@@ -71,6 +78,12 @@ def command(name: str, how: str, output: str | None, data: str | None, as_json: 
             from headway.experiments.prio import live
 
             report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)
+        elif name == "batchqueue":
+            from headway.experiments.batchqueue.all import reproduce as queues
+            from headway.experiments.batchqueue.plans import PLANS as SIZES
+
+            plan = SIZES[how] if starts is None else replace(SIZES[how], starts=starts)
+            report = queues(plan, folder, found, bar.expect, bar.add)
         else:
             from headway.experiments.prio.all import PLANS, reproduce
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from headway.cli.commands.simulate_grid import grid
+from headway.cli.commands.simulate_queue import queue
 from headway.cli.commands.simulate_sites import sites
 
 
@@ -14,9 +15,11 @@ def command() -> None:
 
     \b
       headway simulate grid W --order critical-path,fifo
+      headway simulate queue W --log CTC-SP2.swf.xz --method hybrid,giant,individual
       headway simulate sites W --where opportunistic,round-robin
     """
 
 
 command.add_command(grid)
+command.add_command(queue)
 command.add_command(sites)

@@ -126,7 +126,10 @@ def _silent(home: Home) -> HeadwayError:
 
 def answered(home: Home, message: Request, patience: float) -> Response | None:
     """The answer of a runner that is asked in passing; None if there is none, or if it goes just now."""
-    line = Line.to(home, patience)
+    try:
+        line = Line.to(home, patience)
+    except PermissionError:  # of a store that we may only read
+        return None
     if line is None:
         return None
     with line:

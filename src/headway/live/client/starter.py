@@ -6,6 +6,9 @@ import os
 import select
 import time
 
+import headway.live.client.messages
+import headway.live.home.environments
+import headway.live.store.spec  # noqa: F401 - these three for the runner too, before it goes its way
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 

@@ -70,7 +70,7 @@ class Jobs:
         self.typical = 0.0  # seconds a job takes, lately
         self.ended = 0  # jobs
         self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
-        self.launch = Launch(home, roster, Outputs(home.logs))
+        self.launch = Launch(home, roster, Outputs(home.logs, self._log))
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
         self.warnings: list[str] = []  # that somebody should be told
 
@@ -194,9 +194,9 @@ class Jobs:
             again = code is not None and not job.lease.is_final(code)
             if not again or job.lease.kind == Kind.JOB:  # a node's POST script may yet say that all is well
                 remove_halves(job.before, again)
-        self.launch.outputs.settle(job.output, log := self._log(job.lease), keep=code != 0)
+        self.launch.outputs.settle(job.output, job.lease, keep=code != 0)
         if job.reason:
-            self._told_to_end[job.lease.id] = os.path.realpath(log)
+            self._told_to_end[job.lease.id] = os.path.realpath(self._log(job.lease))
         self.ended += 1
         self.typical += (ended.at - job.started - self.typical) / min(self.ended, 8)
         return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
@@ -206,7 +206,7 @@ class Jobs:
         job = ended.job
         if job.before is not None:
             self.warnings += keep_changed(job.before)
-        self.launch.outputs.settle(job.output, self._log(job.lease), keep=True)
+        self.launch.outputs.settle(job.output, job.lease, keep=True)
         return Finish(job.lease.id, None, job.started, ended.at, reason=LOST)
 
     def tidy(self) -> None:

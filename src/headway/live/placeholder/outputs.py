@@ -10,10 +10,15 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from headway.live.home.ownership import check_folder
 from headway.model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record
@@ -32,13 +37,13 @@ class Outputs:
     if it is gone, the store is.
     """
 
-    def __init__(self, logs: Path) -> None:
-        self._logs = str(logs)
+    def __init__(self, logs: Path, path_of: Callable[[Any], str] = str) -> None:
+        self._logs, self._path_of = str(logs), path_of
         self._folder = logs / "running"
         check_folder(logs)
         check_folder(self._folder)
         self._free: list[Output] = []
-        self._silent: list[tuple[Output, str]] = []  # of jobs that ended, and the logs they will be if need be
+        self._silent: list[tuple[Output, object]] = []  # of jobs that ended, and whose logs they will be if need be
         self._made = 0
         self._lost = logs / "lost"
         self._kept: set[str] = set()
@@ -113,22 +118,25 @@ class Outputs:
     def drop(self, output: Output) -> None:
         os.close(output.handle)
 
-    def settle(self, output: Output, log: str, keep: bool) -> None:
-        """A job has ended. Its output becomes its log if there is any, or if it is to be kept all the same."""
+    def settle(self, output: Output, whose: object, keep: bool) -> None:
+        """A job has ended. Its output becomes its log if there is any, or if it is to be kept all the same.
+
+        `path_of` tells the path of a log: most jobs print nothing, and need none.
+        """
         if not output.path:
             os.close(output.handle)
         elif keep or os.fstat(output.handle).st_size:
-            self._put(output, log)
+            self._put(output, self._path_of(whose))
         else:
-            self._silent.append((output, log))
+            self._silent.append((output, whose))
 
     def tidy(self) -> None:
         """Sees which files can go on to other jobs: not while a slot waits for its next one."""
-        for output, log in self._silent:
+        for output, whose in self._silent:
             if _is_alone(output.handle) and not os.fstat(output.handle).st_size:
                 self._free.append(output)
             else:
-                self._put(output, log)
+                self._put(output, self._path_of(whose))
         self._silent.clear()
 
     def explain(self, log: str, text: str) -> None:

@@ -29,9 +29,9 @@ with suppress(OSError):
     forget_stale(_HERE, _RULES)
 
 
-def kept(kernel: str = "grid") -> bool:
+def kept(kernel: str = "grid", function: str = "sample") -> bool:
     """Whether there is machine code from an earlier process: without it, the first call takes some seconds."""
-    return any(_HERE.glob(f"__pycache__/{kernel}.sample*.nbi"))
+    return any(_HERE.glob(f"__pycache__/{kernel}.{function}*.nbi"))
 
 
 def compiled(function: Function) -> Function:

@@ -1,0 +1,239 @@
+"""`headway simulate queue W`: how much to ask a batch queue for, tried out in the log of a real one."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from headway.cli.display.answer import print_json
+from headway.cli.display.terminal import harmless
+from headway.cli.options import workflow_arguments
+from headway.model.errors import UsageError
+from headway.model.quantities import duration, seconds
+
+if TYPE_CHECKING:
+    from headway.model.dag import Dag
+    from headway.sim.submission import Case
+    from headway.sim.trials import Trial, Trials
+
+
+@click.command("queue", short_help="How much to ask a batch queue for, tried out in a real queue's log.")
+@workflow_arguments
+@click.option("--log", "log_file", metavar="L", required=True, help="A log in the Standard Workload Format (.gz, .xz).")
+@click.option("--policy", metavar="P", default="FCFS", show_default=True, help="FCFS, FL, FS, or a file like theirs.")
+@click.option(
+    "--method",
+    "methods",
+    metavar="A,B",
+    default="hybrid,giant,individual",
+    show_default=True,
+    help="Methods to compare.",
+)
+@click.option(
+    "--starts", type=click.IntRange(1, 100_000), default=100, show_default=True, help="Moments of submission."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other moments.")
+@click.option(
+    "--estimate",
+    metavar="NAME",
+    default="requested",
+    show_default=True,
+    help="What methods know of waits: requested, corrected, history, history-median.",
+)
+@click.option(
+    "--processors", type=click.IntRange(1), help="Of the machine, where the log does not tell, or another size."
+)
+@click.option(
+    "--jobs",
+    type=click.Choice(["finished", "all"]),
+    default="finished",
+    show_default=True,
+    help="Which jobs of the log are replayed.",
+)
+@click.option("--time", "default_time", metavar="T", help="Run time of jobs that tell none, such as 10m.")
+@click.option(
+    "--error",
+    type=click.FloatRange(0, 5),
+    default=0.0,
+    show_default=True,
+    help="How wrong expected run times are: the sigma of a lognormal factor.",
+)
+@click.option("--max-requests", type=click.IntRange(1), help="Allocations that one user may have out (hybrid+).")
+@click.option("--max-processors", type=click.IntRange(1), help="Processors that one allocation may have.")
+@click.option("--core-hours", type=click.FloatRange(0, min_open=True), help="What may be asked for in all (hybrid+).")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
+def queue(
+    workflow: str,
+    arguments: tuple[str, ...],
+    format_name: str | None,
+    log_file: str,
+    policy: str,
+    methods: str,
+    starts: int,
+    seed: int,
+    estimate: str,
+    processors: int | None,
+    jobs: str,
+    default_time: str | None,
+    error: float,
+    max_requests: int | None,
+    max_processors: int | None,
+    core_hours: float | None,
+    as_json: bool,
+) -> None:
+    """Submit a workflow to a batch queue that serves a real log, by several methods, at many moments of the log.
+
+    A method says which allocations to ask for: one for each job (individual), one for all (giant), or groups of levels
+    such that one's wait hides behind another's run (hybrid). The wait of a workflow is what it takes beyond its run
+    time on processors without end. All methods meet the same moments; differences are judged by pairs. The log's jobs
+    come when they came; when they start may change because of us, and the answer says by how much.
+
+    W is a workflow in any format, or a dag of the paper: EMAN:0 to EMAN:24, BLAST:…, Montage:…, FFT:…, Gauss:….
+
+    \b
+      headway simulate queue W --log CTC-SP2.swf.xz --policy FL --method hybrid,individual
+      headway simulate queue Montage:12 --log KTH-SP2.swf.xz --starts 20 --estimate corrected
+    """
+    from headway.formats.swf import parse
+    from headway.live.reading.files import Files
+    from headway.policies.how_much import Limits, method
+    from headway.sim.measures import queue_answer
+    from headway.sim.queue_policies import policy as queue_policy
+    from headway.sim.trials import Setting, Trials, moments
+
+    names = list(dict.fromkeys(filter(None, map(str.strip, methods.split(",")))))
+    if not names:
+        raise UsageError("--method names no method.", "Try --method hybrid,giant,individual.")
+    for one in names:
+        method(one)
+    rules = queue_policy(policy)
+    name, dag, cores, warnings = _workflow(workflow, arguments, format_name)
+    dag = _timed(dag, default_time)
+    log = parse(log_file, Files().lines(log_file), processors, jobs, Path(log_file).name)
+    limits = Limits(max_requests, max_processors, core_hours)
+    case = _case(dag, cores, error, seed, name)
+    if dag.width > log.processors:
+        warnings.append(
+            f"the workflow is up to {dag.width:,} jobs wide, the machine has {log.processors:,} processors."
+        )
+    _compiled()
+    begun = time.perf_counter()
+    trials = Trials(Setting(log, rules, estimate, limits), moments(log, starts, seed))
+    found = _measured(trials, case, names)
+    spent = time.perf_counter() - begun
+    asked = {"starts": starts, "seed": seed, "estimate": estimate, "error": error, "log_jobs_replayed": jobs}
+    answer = queue_answer(name, case, trials, found, asked, spent, warnings)
+    if as_json:
+        print_json(answer)
+    else:
+        click.echo(harmless(_text(answer)))
+
+
+def _compiled() -> None:
+    from headway.cli.display.bar import Bar
+    from headway.sim.kernels import kept
+    from headway.sim.replay import prepare
+
+    with Bar(1) as bar:
+        if not kept("batch", "advance"):
+            bar.say("compiling the simulator: once, some seconds.")
+        prepare()
+
+
+def _measured(trials: Trials, case: Case, names: Sequence[str]) -> dict[str, list[Trial]]:
+    """A trial for each method and moment, on all cores."""
+    from headway.cli.display.bar import Bar
+    from headway.sim.trials import on_all_cores
+
+    work = [(how, start) for how in names for start in range(len(trials.starts))]
+    found: dict[str, list[Any]] = {how: [None] * len(trials.starts) for how in names}
+    with Bar(len(work)) as bar:
+        for at, trial in on_all_cores(lambda item: trials.trial(case, *item), work):
+            how, start = work[at]
+            found[how][start] = trial
+            bar.add(1)
+    return found
+
+
+def _workflow(
+    workflow: str, arguments: tuple[str, ...], format_name: str | None
+) -> tuple[str, Dag, list[int] | None, list[str]]:
+    """The dag that W names, its name, the cores of its jobs, and what there is to warn of."""
+    if not arguments and format_name is None and not Path(workflow).exists():
+        from headway.experiments.batchqueue.dags import named
+
+        known = named(workflow)
+        if known is not None:
+            return known.name, known.dag(), None, []
+    from headway.live.reading.read import read
+    from headway.model.flatten import flatten
+
+    found = read(workflow, *arguments, format=format_name)
+    flat = flatten(found)
+    cores = [1 if job is None else max(1, job.resources.cores) for job in flat.jobs]
+    return found.name, flat.dag, cores, list(found.warnings)
+
+
+def _timed(dag: Dag, default: str | None) -> Dag:
+    """Every job with a run time: its own, or the one that is given for those that tell none."""
+    if dag.timed == dag.job_count:
+        return dag
+    if default is None:
+        raise UsageError(
+            f"{dag.job_count - dag.timed:,} of {dag.job_count:,} jobs tell no run time.",
+            "Give one with --time, such as --time 10m.",
+        )
+    try:
+        known = seconds(default)
+    except ValueError as expected:
+        raise UsageError(f"--time is not {expected}.") from None
+    return dag.with_seconds([one or known for one in dag.seconds])
+
+
+def _case(dag: Dag, cores: list[int] | None, error: float, seed: int, name: str) -> Case:
+    from headway.sim.submission import Case, mistaken
+
+    return Case(dag, cores, mistaken(dag, error, seed, name) if error else None)
+
+
+def _text(answer: Mapping[str, Any]) -> str:
+    """Tables for people."""
+    head = (
+        f"{answer['workflow']}: {answer['jobs']:,} jobs, {duration(answer['run_time'])} without a queue;"
+        f" {answer['log']} ({answer['log_jobs']:,} jobs, {answer['processors']:,} processors), {answer['policy']},"
+        f" {answer['starts']} starts, seed {answer['seed']}"
+    )
+    lines = [head, "", f"{'mean':<14}{'wait':>32}{'relative':>10}{'makespan':>14}{'core hours':>12}{'allocations':>12}"]
+    for how, row in answer["methods"].items():
+        wait = row["wait"]
+        told = f"{duration(wait['mean'])} [{_hours(wait['low'])}, {_hours(wait['high'])}] h"
+        lines.append(
+            f"{how:<14}{told:>32}{row['relative_wait']['mean']:>10.2f}{duration(row['makespan']['mean']):>14}"
+            f"{row['core_hours']['mean']:>12,.0f}{row['allocations']:>12,.1f}"
+        )
+    lines += ["", "wait, by pairs"]
+    for pair in answer["comparisons"]:
+        lines.append(
+            f"  {pair['method']} − {pair['over']}: {_hours(pair['mean'])} h [{_hours(pair['low'])},"
+            f" {_hours(pair['high'])}], {'significant' if pair['significant'] else 'not significant'} at 0.05"
+        )
+    shifted = {how: row["shifted_log_jobs"] for how, row in answer["methods"].items()}
+    lines += [
+        "",
+        "jobs of the log that started at another time because of us: "
+        + ", ".join(
+            f"{how} {count:.0f} (by {answer['methods'][how]['shift_seconds']:+.0f} s)" for how, count in shifted.items()
+        ),
+        f"{answer['log_jobs_per_second']:,.0f} log jobs a second, {answer['seconds']:.1f} s.",
+    ]
+    lines += [f"warning: {warning}" for warning in answer["warnings"]]
+    return "\n".join(lines)
+
+
+def _hours(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value / 3600:.2f}"

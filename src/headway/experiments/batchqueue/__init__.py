@@ -1,0 +1,1 @@
+"""The evaluation of batchqueue.txt, done again."""

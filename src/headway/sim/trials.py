@@ -1,0 +1,164 @@
+"""A workflow submitted to a replayed queue at many moments, by several methods: the same moments for each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
+from typing import TypeVar
+
+from headway.engine.queue import Policy
+from headway.formats.swf import Log
+from headway.model.errors import HeadwayError, UsageError
+from headway.model.messages import Seconds
+from headway.model.record import record
+from headway.policies.how_much import Limits, method
+from headway.sim.estimates import check, estimate
+from headway.sim.heap import Streams
+from headway.sim.replay import Replay
+from headway.sim.submission import Case, Outcome, Submission
+
+WARM_UP = 0.1  # of a log's time: before, the queue is emptier than it ever was; at its end nothing comes any more
+
+
+def moments(log: Log, count: int, seed: int) -> list[Seconds]:
+    """When a workflow is submitted: uniform over the log, without a tenth at either end."""
+    if len(log) < 2 or log.submit[-1] == log.submit[0]:
+        raise UsageError(
+            f"{log.name}: a log of {len(log)} jobs has no time to submit anything at.", "Choose another log."
+        )
+    first, last = log.submit[0], log.submit[-1]
+    span = last - first
+    draws = Streams(seed).of("starts", log.name)
+    return [first + span * (WARM_UP + (1 - 2 * WARM_UP) * draws.random()) for _ in range(count)]
+
+
+@record
+class Trial:
+    """What one submission measured."""
+
+    wait: Seconds
+    relative_wait: float
+    makespan: Seconds
+    core_hours: float
+    allocation_wait: Seconds
+    allocations: int
+    cancelled: int
+    cut: int
+    individually: bool  # whether it ended with an allocation for each job
+    estimates: int  # allocations whose wait was estimated
+    error: Seconds  # estimated less real waits, of all of them together
+    absolute_error: Seconds
+    estimated_waits: Seconds  # real waits of these
+    unknown: int  # estimates that could not be given
+    shifted: int  # jobs of the log that started at another time because of us
+    shift: Seconds  # later, all together
+    log_jobs: int  # that came meanwhile
+
+
+METRICS = ("wait", "relative_wait", "makespan", "core_hours", "allocation_wait")
+
+
+@record
+class Setting:
+    """A queue, and what is known of it."""
+
+    log: Log
+    policy: Policy
+    estimate: str = "requested"
+    limits: Limits = Limits()
+
+
+class Trials:
+    """A log replayed once, with checkpoints at all moments."""
+
+    def __init__(self, setting: Setting, starts: Sequence[Seconds]) -> None:
+        check(setting.estimate)
+        self.setting, self.starts = setting, list(starts)
+        self.replay = Replay(setting.log, setting.policy, starts)
+
+    def trial(self, case: Case, how: str, start: int, told: str | None = None) -> Trial:
+        """One submission by a method, at the so many-th moment."""
+        moment = self.starts[start]
+        queue = self.replay.checkpoints[moment].copied()
+        before, unknown = queue.come, 0
+        told_wait = estimate(told or self.setting.estimate, queue, self.replay, moment)
+
+        def wait_of(width: int, seconds: Seconds) -> Seconds | None:
+            nonlocal unknown
+            found = told_wait(width, seconds)
+            unknown += found is None
+            return found
+
+        processors = self.setting.log.processors
+        found = Submission(queue, case, method(how), processors, wait_of, self.setting.limits).outcome()
+        return _trial(found, unknown, queue.shifts.jobs, queue.shifts.seconds, queue.come - before)
+
+
+def _trial(found: Outcome, unknown: int, shifted: int, shift: Seconds, log_jobs: int) -> Trial:
+    errors = [
+        (one.estimate - (one.began - one.asked), one.began - one.asked)
+        for one in found.allocations
+        if one.began is not None and one.estimate is not None
+    ]
+    return Trial(
+        found.wait,
+        found.relative_wait,
+        found.makespan,
+        found.core_hours,
+        found.allocation_wait,
+        len(found.allocations),
+        found.cancelled,
+        found.cut,
+        found.individually,
+        len(errors),
+        sum(error for error, _ in errors),
+        sum(abs(error) for error, _ in errors),
+        sum(real for _, real in errors),
+        unknown,
+        shifted,
+        shift,
+        log_jobs,
+    )
+
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+_work: Callable[[object], object] | None = None  # what children of this process do, who inherit it
+
+
+def on_all_cores(
+    work: Callable[[Item], Found], items: Sequence[Item], cores: int | None = None
+) -> Iterator[tuple[int, Found]]:
+    """Does something with each item in processes that inherit all there is now; results with places, as they come."""
+    global _work
+    cores = min(cores or len(os.sched_getaffinity(0)), len(items))
+    if cores <= 1:
+        yield from ((at, work(item)) for at, item in enumerate(items))
+        return
+    _work = work  # type: ignore[assignment]
+    todo = iter(enumerate(items))
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
+        ahead: dict[Future[object], int] = {}
+        try:
+            while True:
+                for at, item in islice(todo, 4 * cores - len(ahead)):
+                    ahead[pool.submit(_done, item)] = at
+                if not ahead:
+                    return
+                for future in wait(ahead, return_when=FIRST_COMPLETED).done:
+                    yield ahead.pop(future), future.result()  # type: ignore[misc]
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            if isinstance(error, (HeadwayError, KeyboardInterrupt, GeneratorExit)):
+                raise
+            raise HeadwayError(f"a process of the simulation failed: {error}.", "Tell Headway's authors.") from error
+        finally:
+            _work = None
+
+
+def _done(item: object) -> object:
+    assert _work is not None
+    return _work(item)

@@ -1,0 +1,140 @@
+"""`headway simulate queue`: its answer, its words for people, and what it says of input that makes no sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from headway.formats.swf import render
+from tests.shell import answer, headway
+from tests.sim.queues import log_of
+
+NUMBER = {"type": "number"}
+MEAN = {
+    "type": "object",
+    "required": ["mean", "low", "high"],
+    "properties": dict.fromkeys(("mean", "low", "high"), NUMBER),
+}
+METHOD = {
+    "type": "object",
+    "required": ["wait", "makespan", "core_hours", "relative_wait", "allocation_wait", "allocations", "estimate_error"],
+    "properties": dict.fromkeys(("wait", "makespan", "core_hours", "relative_wait", "allocation_wait"), MEAN),
+}
+QUEUE = {
+    "type": "object",
+    "required": [
+        "schema",
+        "methods",
+        "comparisons",
+        "log_jobs_per_second",
+        "warnings",
+        "run_time",
+        "processors",
+        "seed",
+    ],
+    "properties": {
+        "schema": {"const": 1},
+        "methods": {"type": "object", "additionalProperties": METHOD},
+        "comparisons": {
+            "type": "array",
+            "items": {"required": ["method", "over", "mean", "low", "high", "significant"]},
+        },
+        "log_jobs_per_second": NUMBER,
+    },
+}
+FORK = (
+    'mqsub -l A -c a -attr seconds=4h\nmqsub -l B -c b -attr seconds=2h\nmqsub -deps "A B" -l C -c c -attr seconds=1h\n'
+)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """A workflow, and two weeks of a machine that is nearly always busy."""
+    (tmp_path / "w.sh").write_text(FORK)
+    rows = [(3000.0 * at, 2500.0 + 700 * (at % 5), 1 + at % 4, 7200.0, at % 3) for at in range(400)]
+    (tmp_path / "some.swf").write_text(render(log_of(rows, 4)))
+    return str(tmp_path / "w.sh"), str(tmp_path / "some.swf")
+
+
+def test_the_json_answer_keeps_its_schema(files: tuple[str, str]) -> None:
+    workflow, log = files
+    found = answer("simulate", "queue", workflow, "--log", log, "--starts", "6", "--policy", "FL")
+    jsonschema.validate(found, QUEUE)
+    assert list(found["methods"]) == ["hybrid", "giant", "individual"]
+    assert (found["run_time"], found["processors"], found["policy"], found["starts"]) == (18000, 4, "FL", 6)
+    assert len(found["comparisons"]) == 3
+    for row in found["methods"].values():
+        assert row["makespan"]["mean"] == pytest.approx(18000 + row["wait"]["mean"])
+        assert row["relative_wait"]["mean"] == pytest.approx(row["wait"]["mean"] / 18000)
+    assert found["methods"]["individual"]["core_hours"]["mean"] == pytest.approx(7)
+    assert found["methods"]["giant"]["core_hours"]["mean"] == pytest.approx(10)
+
+
+def test_a_seed_gives_the_same_numbers_again_and_another_one_others(files: tuple[str, str]) -> None:
+    workflow, log = files
+    call = ("simulate", "queue", workflow, "--log", log, "--starts", "4", "--method", "hybrid", "--seed")
+    one, again, other = (answer(*call, seed)["methods"] for seed in ("1", "1", "2"))
+    assert one == again != other
+
+
+def test_people_get_a_table_and_pairs(files: tuple[str, str]) -> None:
+    workflow, log = files
+    found = headway("simulate", "queue", workflow, "--log", log, "--starts", "3", "--method", "giant,individual")
+    assert "giant − individual" in found.stdout and "core hours" in found.stdout
+    assert "jobs of the log that started at another time because of us" in found.stdout
+
+
+@pytest.mark.parametrize("estimate", ["requested", "corrected", "history", "history-median"])
+def test_every_estimate_can_be_chosen_and_tells_its_error(estimate: str, files: tuple[str, str]) -> None:
+    workflow, log = files
+    found = answer(
+        "simulate", "queue", workflow, "--log", log, "--starts", "3", "--method", "giant", "--estimate", estimate
+    )
+    assert set(found["methods"]["giant"]["estimate_error"]) == {"mean", "absolute", "wait"}
+
+
+def test_wrong_run_times_cut_jobs_off(files: tuple[str, str]) -> None:
+    workflow, log = files
+    found = answer("simulate", "queue", workflow, "--log", log, "--starts", "3", "--error", "1")
+    assert found["methods"]["individual"]["jobs_cut_off"] > 0
+
+
+def test_a_dag_of_the_paper_goes_by_name_and_a_narrow_machine_is_warned_of(files: tuple[str, str]) -> None:
+    found = answer("simulate", "queue", "EMAN:1", "--log", files[1], "--starts", "2", "--method", "giant")
+    assert found["jobs"] == 2 * 8 + 3
+    assert "the workflow is up to 8 jobs wide, the machine has 4 processors." in found["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--method", "hybird"), "there is no method"),
+        (("--method", ","), "--method names no method"),
+        (("--policy", "LIFO"), "there is no queue policy"),
+        (("--estimate", "guess"), "there is no estimate"),
+        (("--processors", "1"), "has no time to submit anything at"),
+    ],
+)
+def test_what_makes_no_sense_is_said(
+    options: tuple[str, str], said: str, tmp_path: Path, files: tuple[str, str]
+) -> None:
+    wide = tmp_path / "wide.swf"
+    wide.write_text(render(log_of([(0, 5, 4, 5, 0), (9, 5, 4, 5, 0)], 4)))
+    log = str(wide) if "--processors" in options else files[1]
+    found = headway("simulate", "queue", files[0], "--log", log, *options)
+    assert found.returncode == 2 and said in found.stderr and "Traceback" not in found.stderr
+
+
+def test_a_log_that_is_none_and_jobs_without_run_times_are_said(tmp_path: Path, files: tuple[str, str]) -> None:
+    (tmp_path / "none.swf").write_text("; MaxProcs: 4\nhello\n")
+    found = headway("simulate", "queue", files[0], "--log", str(tmp_path / "none.swf"))
+    assert found.returncode == 2 and "none.swf:2: 1 fields, expected 18" in found.stderr
+    (tmp_path / "untimed.sh").write_text("mqsub -l A -c a\n")
+    found = headway("simulate", "queue", str(tmp_path / "untimed.sh"), "--log", files[1])
+    assert found.returncode == 2 and "1 of 1 jobs tell no run time. Give one with --time" in found.stderr
+    found = headway(
+        "simulate", "queue", str(tmp_path / "untimed.sh"), "--log", files[1], "--time", "10m", "--starts", "2"
+    )
+    assert found.returncode == 0

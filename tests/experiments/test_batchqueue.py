@@ -1,0 +1,211 @@
+"""The evaluation of batchqueue.txt on little: made-up logs in the place of the real ones."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from headway.experiments.batchqueue.all import reproduce
+from headway.experiments.batchqueue.beyond import row_of
+from headway.experiments.batchqueue.claims import judged
+from headway.experiments.batchqueue.dags import CONFIGURATIONS, FAMILIES, configurations, named
+from headway.experiments.batchqueue.measuring import COLUMNS, Cell, Kept, measured, total
+from headway.experiments.batchqueue.numbers import Value, all_of, at_least, less, share, within
+from headway.experiments.batchqueue.plans import PLANS, POLICIES, VARIANTS, Plan
+from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS
+from headway.experiments.report import Claim
+from headway.formats.swf import render
+from headway.model.errors import UsageError
+from headway.model.record import replace
+from tests.shell import headway
+from tests.sim.queues import log_of
+
+LITTLE = Plan("quick", 2, (0,), (0,), ("EMAN", "Gauss"), (VARIANTS[0], VARIANTS[1], VARIANTS[5]))
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A busy month on a small machine for each of the logs."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for at, one in enumerate(STAND_INS):
+        rows = [(900.0 * job, 2000.0 + 300 * ((job + at) % 9), 1 + job % 12, 9000.0, job % 7) for job in range(3000)]
+        with lzma.open(folder / f"{one.log}.swf.xz", "wt") as out:
+            out.write(render(log_of(rows, 24)))
+    return folder
+
+
+def ignore(value: float) -> None:
+    """Nobody looks."""
+
+
+def test_a_report_has_claims_tables_and_figures_and_says_how_it_was_made(logs: Path, tmp_path: Path) -> None:
+    seen: list[float] = []
+    report = reproduce(LITTLE, tmp_path / "out", logs, ignore, seen.append)
+    assert sum(seen) == total(LITTLE, logs)
+    text = (tmp_path / "out" / "report.md").read_text()
+    for figure in (
+        "Fig. 10, FCFS",
+        "Fig. 11",
+        "Fig. 12",
+        "Fig. 13",
+        "Fig. 15",
+        "hybrid+",
+        "Estimates",
+        "Wrong run times",
+    ):
+        assert figure in text
+    assert "headway reproduce batchqueue --quick --starts 2" in text
+    found = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert found["schema"] == 1 and len(found["claims"]) == len(report.claims) > 20
+    assert (tmp_path / "out" / "figure-13.svg").is_file()
+    assert all(claim.holds in (True, False, None) for claim in report.claims)
+
+
+def test_what_was_simulated_is_not_simulated_again_and_more_starts_are_added(logs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "trials"
+    folder.mkdir()
+    first = {(cell.cluster, cell.policy, cell.variant): cell for cell in measured(LITTLE, logs, folder, ignore)}
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    again = list(measured(LITTLE, logs, folder, ignore))
+    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+    for cell in again:
+        mine = first[cell.cluster, cell.policy, cell.variant]
+        assert all((cell.found[how] == mine.found[how]).all() for how in cell.found)
+    more = next(iter(measured(replace(LITTLE, starts=3), logs, folder, ignore)))
+    mine = first[more.cluster, more.policy, more.variant]
+    assert more.found["hybrid"].shape[1] == 3
+    assert all((more.found[how][:, :2] == mine.found[how]).all() for how in more.found)
+
+
+def test_a_line_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
+    path = tmp_path / "some.jsonl"
+    Kept(path).keep("a", [[1.0]])
+    with path.open("a") as out:
+        out.write('{"key": "b", "ro')
+    kept = Kept(path)
+    assert list(kept.rows) == ["a"]
+    kept.keep("b", [[2.0]])
+    assert Kept(path).rows == {"a": [[1.0]], "b": [[2.0]]}
+
+
+def test_without_some_logs_what_is_said_of_them_stays_open(logs: Path, tmp_path: Path) -> None:
+    for one in STAND_INS:
+        if one.cluster != "Ada":
+            (logs / f"{one.log}.swf.xz").unlink()
+    report = reproduce(LITTLE, tmp_path / "out", logs, ignore, ignore)
+    found = {claim.id: claim for claim in report.claims}
+    for id in (
+        "more-RTC",
+        "rtc-small",
+        "star-fs",
+        "margin-lemieux",
+        "least-lonestar",
+        "policy-cluster",
+        "hybrid-least",
+    ):
+        assert found[id].holds is None
+
+
+def test_without_any_log_it_says_which_are_missing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none of the logs is there.*--data: RICC"):
+        reproduce(LITTLE, tmp_path / "out", tmp_path, ignore, ignore)
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------
+
+
+def cell(cluster: str, rules: str, waits: dict[str, float], noise: float = 0.01) -> Cell:
+    """Ten starts of four dags, whose waits are these."""
+    dags = (("EMAN", 0), ("EMAN", 24), ("Gauss", 0), ("Gauss", 24))
+    draws = np.random.default_rng(1).normal(1, noise, (4, 10))
+    found = {}
+    for how, wait in waits.items():
+        rows = np.zeros((4, 10, len(COLUMNS)))
+        for metric in ("wait", "relative_wait", "core_hours", "makespan"):
+            rows[:, :, COLUMNS.index(metric)] = wait * draws
+        found[how] = rows
+    return Cell(cluster, rules, "paper", dags, found)
+
+
+def cells(waits: dict[str, float]) -> dict[tuple[str, str, str], Cell]:
+    return {(one, rules, "paper"): cell(one, rules, waits) for one in CLUSTERS for rules in POLICIES}
+
+
+def by_id(claims: list[Claim]) -> dict[str, Claim]:
+    return {claim.id: claim for claim in claims}
+
+
+def test_hybrid_is_called_least_where_it_is_and_not_where_it_is_not() -> None:
+    good = by_id(judged(cells({"individual": 100.0, "giant": 300.0, "hybrid": 50.0})))
+    assert (
+        good["hybrid-least"].holds is True
+        and good["hybrid-least"].here == "15 of 15 cells, 0 where it does not, 0 open"
+    )
+    assert good["more-RTC"].holds is True and good["more-Ada"].holds is False
+    assert good["saved-ada-fl"].holds is False and good["ada-fl-tie"].holds is False
+    bad = by_id(judged(cells({"individual": 100.0, "giant": 300.0, "hybrid": 200.0})))
+    assert bad["hybrid-least"].holds is False and bad["hybrid-EMAN"].holds is False
+
+
+def test_what_noise_hides_is_open() -> None:
+    noisy = {
+        (one, rules, "paper"): cell(one, rules, {"individual": 100.0, "giant": 300.0, "hybrid": 100.0})
+        for one in CLUSTERS
+        for rules in POLICIES
+    }
+    assert by_id(judged(noisy))["hybrid-least"].holds is not True
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"), [(Value(0.8, 0.75, 0.85), True), (Value(0.8, 0.6, 0.9), None), (Value(0.5, 0.4, 0.6), False)]
+)
+def test_a_limit_is_reached_missed_or_open(value: Value, holds: bool | None) -> None:
+    assert at_least(value, 0.7) is holds
+    assert within(value, 0.7, 0.9) is holds
+
+
+def test_one_no_decides_and_one_open_leaves_open() -> None:
+    assert [all_of(some) for some in ([True, True], [True, None], [None, False], [])] == [True, None, False, None]
+
+
+def test_comparisons_are_by_pairs_of_starts() -> None:
+    mine = cell("Ada", "FL", {"individual": 100.0, "hybrid": 90.0, "giant": 100.0}, noise=0.5)
+    assert less([mine], "hybrid", "individual") is True  # the noise is the same for both
+    ratio = share([mine], "hybrid", "individual")
+    assert ratio is not None and ratio.value == pytest.approx(0.9) and ratio.high - ratio.low < 1e-6
+
+
+# --- what is simulated -----------------------------------------------------------------------------------------------
+
+
+def test_the_dags_are_the_papers_as_far_as_it_tells() -> None:
+    every = [dag.dag() for family in FAMILIES for dag in configurations()[family]]
+    assert len(every) == 125 == len(FAMILIES) * CONFIGURATIONS
+    assert (min(dag.width for dag in every), max(dag.width for dag in every)) == (5, 256)
+    assert named("eman:3") is configurations()["EMAN"][3] and named("EMAN:25") is None and named("emanuel") is None
+
+
+def test_the_whole_product_is_that_of_figure_9() -> None:
+    plan = PLANS["full"]
+    assert len(plan.families) * len(plan.configurations) * len(CLUSTERS) * len(POLICIES) * 3 * plan.starts == 562_500
+
+
+def test_a_line_of_figure_11_is_that_of_its_log() -> None:
+    log = log_of([(0, 3600, 2, 7200, 0), (86400 - 3600, 3600, 4, 3600, 0)], 4)
+    found = row_of(log)
+    assert (found.jobs_per_day, found.width, found.run_hours, found.request_hours) == (2, 3, 1, 4)
+    assert found.load == pytest.approx(6 / 96) and found.request_load == pytest.approx(8 / 96)
+
+
+def test_the_command_takes_starts_for_batchqueue_only(tmp_path: Path) -> None:
+    found = headway("reproduce", "prio", "--starts", "5")
+    assert found.returncode == 2 and "--starts is for batchqueue" in found.stderr
+    found = headway("reproduce", "batchqueue", "--live")
+    assert found.returncode == 2 and "batchqueue has no --live" in found.stderr
+    found = headway("reproduce", "batchqueue", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
+    assert found.returncode == 2 and "none of the logs is there" in found.stderr

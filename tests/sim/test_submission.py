@@ -1,0 +1,150 @@
+"""A workflow in a simulated queue: the same on the plain queue and from a checkpoint of the fast one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.engine.queue import Policy
+from headway.formats.swf import Log
+from headway.model.dag import Dag
+from headway.policies.how_much import Advice, Ask, Method, View, method
+from headway.sim.queue import PlainQueue
+from headway.sim.replay import Replay
+from headway.sim.submission import Case, Outcome, Submission
+from tests.policies.test_how_much import HOUR, chain, layers
+from tests.sim.dags import small_dags
+from tests.sim.queues import log_of, logs, policies
+
+FIRST_COME = Policy("first come")
+IDLE = log_of([(0, 1, 1, 1, 0), (10**7, 1, 1, 1, 0)], 8)
+MINUTES = [at * 60.0 for at in range(1, 9)]
+
+
+def busy(hours: float, processors: int = 8) -> Log:
+    """The whole machine is taken for so long from the beginning on."""
+    return log_of([(0, hours * HOUR, processors, hours * HOUR, 0)], processors)
+
+
+def outcome(log: Log, case: Case, how: str | Method, at: float = 2.0, rules: Policy = FIRST_COME) -> Outcome:
+    queue = Replay(log, rules, [at]).checkpoints[at].copied()
+    chosen = method(how) if isinstance(how, str) else how
+    return Submission(queue, case, chosen, log.processors, queue.showstart).outcome()
+
+
+def slowly(log: Log, case: Case, how: str, at: float, rules: Policy) -> Outcome:
+    queue = PlainQueue(log, rules)
+    queue.advance(at)
+    return Submission(queue, case, method(how), log.processors, queue.showstart).outcome()
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    dag = draw(small_dags(10).filter(lambda dag: dag.job_count))
+    size = len(dag)
+    seconds = draw(st.lists(st.sampled_from(MINUTES), min_size=size, max_size=size))
+    cores = draw(st.lists(st.integers(1, 2), min_size=size, max_size=size))
+    wrong = draw(st.sampled_from([0.25, 0.5, 1.0, 1.0, 2.0]))
+    return Case(dag.with_seconds(seconds), cores, [wrong * one for one in seconds])
+
+
+@st.composite
+def minute_logs(draw: st.DrawFn) -> Log:
+    """A small log whose times are minutes."""
+    log = draw(logs(20))
+    rows = zip(log.submit, log.run, log.width, log.request, log.user, strict=True)
+    return log_of([(60 * a, 60 * b, c, 60 * d, e) for a, b, c, d, e in rows], log.processors)
+
+
+@settings(max_examples=150)
+@given(
+    minute_logs(),
+    policies(),
+    cases(),
+    st.integers(0, 40),
+    st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]),
+)
+def test_a_checkpoint_and_the_plain_queue_lead_to_the_same(
+    log: Log, rules: Policy, case: Case, after: int, how: str
+) -> None:
+    at = log.submit[0] + 60.0 * after
+    fast, slow = outcome(log, case, how, at, rules), slowly(log, case, how, at, rules)
+    assert fast == slow
+
+
+@settings(max_examples=150)
+@given(minute_logs(), policies(), cases(), st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]))
+def test_every_job_runs_to_its_end_and_nothing_is_held_longer_than_asked_for(
+    log: Log, rules: Policy, case: Case, how: str
+) -> None:
+    found = outcome(log, case, how, log.submit[0] + 60.0, rules)
+    assert found.makespan >= case.run_time - 1e-6  # never faster than without a queue
+    assert found.core_hours >= found.work_hours - 1e-9
+    for one in found.allocations:
+        assert one.ended is not None and one.asked <= (one.began if one.began is not None else one.ended) <= one.ended
+        assert one.width <= log.processors
+        if one.began is not None:
+            assert one.ended - one.began <= one.seconds + 1e-6
+
+
+@pytest.mark.parametrize("how", ["individual", "giant", "hybrid", "hybrid+"])
+def test_on_an_idle_machine_nothing_waits(how: str) -> None:
+    found = outcome(IDLE, Case(layers([1, 4, 1])), how)
+    assert (found.wait, found.relative_wait, found.makespan, found.allocation_wait) == (0, 0, 3 * HOUR, 0)
+
+
+def test_individual_pays_for_every_level_and_giant_for_idle_processors() -> None:
+    case = Case(layers([1, 4, 1]))
+    assert outcome(IDLE, case, "individual").core_hours == 6
+    assert outcome(IDLE, case, "giant").core_hours == 12
+
+
+def test_waits_before_the_first_allocation_are_the_workflows_own() -> None:
+    found = outcome(busy(5), Case(chain(1, 1)), "giant")
+    assert found.wait == 5 * HOUR - 2 and found.relative_wait == found.wait / (2 * HOUR)
+
+
+def test_a_machine_narrower_than_the_workflow_makes_it_wait_for_itself() -> None:
+    """Eight jobs on four processors take two hours instead of one."""
+    log = log_of([(0, 1, 1, 1, 0)], 4)
+    for how in ("individual", "giant", "hybrid"):
+        assert outcome(log, Case(layers([8])), how).wait == HOUR
+
+
+def test_jobs_that_take_longer_than_expected_are_cut_off_and_tried_for_longer() -> None:
+    dag = chain(3)
+    found = outcome(IDLE, Case(dag, expected=[HOUR]), "giant")
+    assert [one.seconds / HOUR for one in found.allocations] == [1, 2, 4]
+    assert found.cut == 2 and found.makespan == (1 + 2 + 3) * HOUR
+
+
+def test_an_allocation_that_begins_too_early_waits_for_its_predecessors() -> None:
+    """The second level's allocation begins at once, is held while the first runs, and lasts long enough."""
+
+    def level_by_level(view: View) -> Advice:
+        return Advice((Ask(view.left.width(1), HOUR + view.busy, view.left.jobs(1)),))
+
+    found = outcome(IDLE, Case(layers([2, 4])), level_by_level)
+    assert found.wait == 0 and [one.began for one in found.allocations] == [2, 2]
+    assert found.core_hours == 2 * 1 + 4 * 2
+
+
+def test_one_that_was_not_asked_for_long_enough_is_asked_for_again() -> None:
+    """The second level gets an hour from the start, in which its predecessors run."""
+
+    def level_by_level(view: View) -> Advice:
+        return Advice((Ask(view.left.width(1), HOUR, view.left.jobs(1)),))
+
+    found = outcome(IDLE, Case(chain(1, 1)), level_by_level)
+    assert len(found.allocations) == 3 and found.wait == 0
+
+
+def test_an_outcome_knows_what_was_estimated() -> None:
+    found = outcome(busy(5), Case(chain(1)), "giant")
+    (one,) = found.allocations
+    assert one.began is not None and one.estimate == one.began - one.asked == 5 * HOUR - 2
+
+
+def test_a_dag_of_nothing_is_over_at_once() -> None:
+    assert outcome(IDLE, Case(Dag([], [], [])), "hybrid").makespan == 0
