@@ -71,3 +71,6 @@ def test_an_exported_variable_is_in_the_store_and_one_that_is_not_set_is_refused
         headway(tmp_path, "run", "w.sh", "--export", "NOSUCH_VARIABLE")
     assert error.value.returncode == 2
     assert "--export NOSUCH_VARIABLE: there is no such variable." in error.value.stderr
+    with pytest.raises(subprocess.CalledProcessError) as error:
+        headway(tmp_path, "run", "w.sh", "--export", "COLOUR=\x1b[31m", COLOUR="red")
+    assert "there is no such variable. Say its name alone." in error.value.stderr and "\x1b" not in error.value.stderr

@@ -98,3 +98,19 @@ def test_a_runner_that_has_nothing_to_say_does_not_import_logging() -> None:
     code = "import sys, headway.live.placeholder.process; print({'logging', 'logging.handlers'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_what_is_said_after_the_log_was_deleted_is_in_a_new_one(home: Home, talk: int) -> None:
+    say("first.", (talk,))
+    home.talk.unlink()
+    say("second.", (talk,))
+    os.write(talk, b"Traceback\n")
+    assert logs(home) == [("runner.log", 0o600)]
+    assert re.fullmatch(f"{TIMED.pattern}Traceback\n", home.talk.read_text())
+
+
+def test_a_log_that_is_another_runners_by_now_is_left_alone(home: Home, talk: int) -> None:
+    home.talk.unlink()
+    home.talk.write_text("another's\n")
+    say("not here.", (talk,))
+    assert home.talk.read_text() == "another's\n"

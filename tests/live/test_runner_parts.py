@@ -286,6 +286,42 @@ def test_leases_that_nobody_wants_go_back(parts: Parts) -> None:
     assert [(one.lease, one.exit_code) for one in exchange.finished] == [(4, None)]
 
 
+@pytest.mark.parametrize(
+    ("is_shared", "holds", "leases", "age", "is_away"),
+    [
+        (True, False, (3,), 5.0, True),  # of twelve that are allowed: a gap, after which others may have the job
+        (True, False, (3,), 3.0, False),
+        (True, False, (), 5.0, False),
+        (True, True, (3,), 5.0, False),  # which was a sign of life
+        (True, True, (), 13.0, True),
+        (False, False, (3,), 13.0, False),  # nobody else takes jobs
+    ],
+)
+def test_what_an_old_answer_gives_is_not_begun_before_the_store_was_asked_again(
+    parts: Parts,
+    monkeypatch: pytest.MonkeyPatch,
+    is_shared: bool,
+    holds: bool,
+    leases: Sequence[int],
+    age: float,
+    is_away: bool,
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("headway.live.placeholder.exchange.since_boot", lambda: clock[0])
+    exchange = parts.exchange(is_shared, is_far=True)
+    exchange.calls_roll = holds
+    exchange.ask()
+    clock[0] += age * BEAT  # the answer came at once, and nobody was there to read it
+    exchange.taken(Reply(Answer([lease(number) for number in leases]), {}), NOW)
+    assert exchange.was_away == is_away
+    if is_away:
+        assert exchange.is_due(NOW)
+        exchange.ask()
+        assert parts.port.asked[-1].holds == list(leases) and parts.port.asked[-1].room.most == 0
+        exchange.taken(Reply(Answer([]), {}), NOW)
+        assert not exchange.was_away
+
+
 # --- what is asked for ------------------------------------------------------------------------------------------------
 
 

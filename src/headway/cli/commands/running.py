@@ -108,7 +108,8 @@ def exported(names: tuple[str, ...]) -> dict[str, str]:
     """The variables that are to be known on every host, by --export."""
     for name in names:
         if name not in os.environ:
-            raise UsageError(f"--export {unquoted(name)}: there is no such variable.", f"Set it: export {name}=…")
+            way = "Say its name alone." if "=" in name else f"Set it: export {unquoted(name)}=…"
+            raise UsageError(f"--export {unquoted(name)}: there is no such variable.", way)
     return {name: os.environ[name] for name in names}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway.model.messages import WorkflowId
+from headway.model.errors import HeadwayError
+from headway.model.messages import Seconds, WorkflowId
 from headway.model.record import record
 from headway.model.states import State
 
@@ -27,14 +28,24 @@ class Runs:
 def listed(home: Home | None, place: str | None, store: Store) -> Runs:
     """All that there are. A job that its runner has not begun is eligible."""
     from headway.live.client.asking import is_served, prefetched
-    from headway.live.home.cleaning import running
     from headway.live.home.store_location import home_of
 
     runs, now = store.history.runs(), store.clock()
     homes = [home_of(home, place, store, run.workflow) for run in runs if run.held]
     ahead = prefetched({one.folder: one for one in homes if one is not None}.values(), store.is_shared)
     runs = [run.without(ahead.count(run.held)) for run in runs]
-    return Runs(runs, running(home, store, runs, now), is_served(home, store, now))
+    return Runs(runs, _busy(home, store, runs, now), is_served(home, store, now))
+
+
+def _busy(home: Home | None, store: Store, runs: Sequence[Run], now: Seconds) -> Collection[WorkflowId]:
+    """Those that somebody runs; where the runner hangs, those whose jobs are given out."""
+    from headway.live.client.asking import GLANCE
+    from headway.live.home.cleaning import running
+
+    try:
+        return running(home, store, runs, now, GLANCE)
+    except HeadwayError:
+        return {run.workflow for run in runs if run.leases}
 
 
 def state(run: Run, busy: Collection[int]) -> str:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store import Store
 
-_PATIENCE = 60.0  # seconds
+PATIENCE = 10.0  # seconds, for an answer that nothing can be done without
 GLANCE = 2.0  # seconds that somebody who only looks has for a runner that may hang
 
 
@@ -53,7 +53,10 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
     if home is None or store.is_shared or home.is_foreign:
         return store.watching.present(now) > 0
-    line = home.connect()
+    try:
+        line = home.connect()
+    except TimeoutError:  # it hangs, but it is there
+        return True
     if line is None:
         return False
     line.close()
@@ -76,7 +79,7 @@ def prefetched(homes: Iterable[Home], shared: bool) -> Prefetched:
     return Prefetched(frozenset(ahead), begun)
 
 
-def asked(home: Home, lease: int = 0, patience: float = _PATIENCE) -> Said | None:
+def asked(home: Home, lease: int = 0, patience: float = PATIENCE) -> Said | None:
     """What the runner says; None if there is none, or if it goes just now."""
     said = answered(home, Where(lease), patience)
     if not isinstance(said, Place):

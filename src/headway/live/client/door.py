@@ -59,20 +59,38 @@ class Door:
             raise HeadwayError(what, "Remove it, or choose another place with --store FOLDER.") from None
 
 
-def knock(folder: int) -> socket.socket | None:
-    """Connects to the runner's socket in a folder; None if no process listens. No link is followed."""
+def knock(folder: int, patience: float) -> socket.socket | None:
+    """Connects to the runner's socket in a folder; None if no process listens. No link is followed.
+
+    Where a runner lets nobody in, the places to wait in are taken after some time, also by those who have gone; who
+    comes then waits for some seconds only, and hears of it by a TimeoutError.
+    """
     line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if stat.S_ISSOCK(os.stat(DOOR, dir_fd=folder, follow_symlinks=False).st_mode):
+            _limit(line, patience)  # a socket of Python's with a time limit would not wait at all
             line.connect(_path(folder))
+            _limit(line, 0.0)
             return line
     except (FileNotFoundError, ConnectionRefusedError):
         pass
+    except BlockingIOError:
+        line.close()
+        raise TimeoutError from None
     except BaseException:
         line.close()
         raise
     line.close()
     return None
+
+
+def _limit(line: socket.socket, seconds: float) -> None:
+    """How long connecting and sending may wait; 0: for ever."""
+    width = (sys.maxsize.bit_length() + 1) // 8  # of C's long
+    parts = (int(seconds), int(seconds % 1 * 1e6))
+    line.setsockopt(
+        socket.SOL_SOCKET, socket.SO_SNDTIMEO, b"".join(one.to_bytes(width, sys.byteorder) for one in parts)
+    )
 
 
 def peer(line: socket.socket) -> int:

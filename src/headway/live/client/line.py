@@ -23,7 +23,10 @@ class Line:
     @classmethod
     def to(cls, home: Home, patience: float) -> Line | None:
         """A line on which a runner has greeted: one that was about to leave does not. None if there is none."""
-        found = home.connect()
+        try:
+            found = home.connect(max(0.1, patience))
+        except TimeoutError:
+            raise _silent(home) from None
         if found is None:
             return None
         line = cls(found, home)
@@ -109,13 +112,16 @@ class Line:
             return None
 
     def dead(self) -> HeadwayError:
-        last = self._home.last_words()
-        why = f"{self._home.talk} may tell why{f': {last}' if last else '.'}"
-        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {why}")
+        return HeadwayError("the runner has died.", f"Run again: what was done stays done. {_hint(self._home)}")
+
+
+def _hint(home: Home) -> str:
+    last = home.last_words()
+    return f"{home.talk} may tell why{f': {last}' if last else '.'}"
 
 
 def _silent(home: Home) -> HeadwayError:
-    return HeadwayError("the runner does not answer.", f"{home.talk} may tell why: {home.last_words()}")
+    return HeadwayError("the runner does not answer.", _hint(home))
 
 
 def answered(home: Home, message: Request, patience: float) -> Response | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from headway.live.codec import Codec
-from headway.live.doors.messages import Word
+from headway.live.doors.messages import Count, Word
 from headway.model.record import field, record
 
-VERSION = 1
-Count = int  # not negative, and no larger than databases take
+VERSION = 2  # 1: runners from before messages had types; those close the line on a run without an environment
 
 
 # --- what a client says ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId
 from headway.model.record import record
 
 VERSION = 1
+Count = int  # not negative, and no larger than databases take
 
 
 @record
@@ -52,7 +53,7 @@ class Welcome:
 class Word:
     """What a job says of itself (`mqstatus`)."""
 
-    lease: int
+    lease: Count
     store: str  # its id, if it is known
     text: str
     ready: bool  # a provisioner: the rest of its workflow may start

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from headway.live.client.asking import asked
+from headway.live.client.asking import PATIENCE, asked
 from headway.live.home import environments
 from headway.live.home.folder import Home
 from headway.live.store import Store
@@ -69,10 +69,12 @@ def plan(home: Home | None, store: Store, wish: Wish, now: Seconds) -> Plan:
     return found
 
 
-def running(home: Home | None, store: Store, runs: Sequence[Run], now: Seconds) -> set[WorkflowId]:
+def running(
+    home: Home | None, store: Store, runs: Sequence[Run], now: Seconds, patience: float = PATIENCE
+) -> set[WorkflowId]:
     """The workflows that somebody runs now."""
     if home is not None and not home.is_foreign:
-        said = asked(home)
+        said = asked(home, patience=patience)
         if said is None:
             return set()
         return {run.workflow for run in runs if run.leases or run.workflow in said.workflows}

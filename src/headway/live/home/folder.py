@@ -268,8 +268,11 @@ class Home:
         """The runner's door, open to this user only."""
         return Door(own_folder(self.folder))
 
-    def connect(self) -> socket.socket | None:
-        """A line to the runner; None if there is none. Nothing is said to a process of another user."""
+    def connect(self, patience: float = 2.0) -> socket.socket | None:
+        """A line to the runner; None if there is none. Nothing is said to a process of another user.
+
+        TimeoutError: there is one, and it has let nobody in for a long time.
+        """
         try:
             handle = own_folder(self.folder)
         except (HeadwayError, OSError):
@@ -277,7 +280,7 @@ class Home:
                 return None
             raise
         try:
-            line = knock(handle)
+            line = knock(handle, patience)
         finally:
             os.close(handle)
         if line is None or (user := peer(line)) == os.geteuid():

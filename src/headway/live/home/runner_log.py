@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
 
 _OLD = f"{LOG}.1"
+_DELETED = f"{LOG} (deleted)"  # as the system calls it
 _TOLD = " headway: "  # between the time and the words
 _SCANT = 1 << 18  # bytes; a runner needs as much to begin
 
@@ -31,6 +32,9 @@ def write(sentence: str, handles: tuple[int, ...]) -> None:
     if path.name == _OLD:  # a run that found something odd here has rotated it
         path = path.with_name(LOG)
         _lead(handles, path)
+    elif path.name == _DELETED:  # what is said is to be found; a file that is in its place by now is another's
+        path = path.with_name(LOG)
+        _lead(handles, path, os.O_EXCL)
     if path.name != LOG:
         print(f"headway: {sentence}", file=sys.stderr, flush=True)
         return
@@ -70,9 +74,9 @@ class RunnerLog(RotatingFileHandler):
             os.write(self._handles[-1], f"headway: {record.getMessage()}\n".encode(errors="backslashreplace"))
 
 
-def _lead(handles: tuple[int, ...], path: Path) -> None:
+def _lead(handles: tuple[int, ...], path: Path, flags: int = 0) -> None:
     """Handles lead to a file from now on, which is made if it is not there."""
-    handle = own_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    handle = own_file(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | flags)
     for number in handles:
         os.dup2(handle, number)
     os.close(handle)

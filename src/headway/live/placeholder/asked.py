@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from headway.engine.silence import GAP
 from headway.live.doors.messages import Word
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Seconds, WorkflowId
@@ -25,6 +26,14 @@ class Asked:
     spooled: tuple[int, int]  # how much of the spool it tells
     noted: int  # ends among them that are not even in the spool
     errands: Errands
+
+    def is_too_old(self, now: Seconds, patience: Seconds, has_leases: bool) -> bool:
+        """Whether its answer may have lain there while we were stopped: others may have by now what it gives us.
+
+        `patience`: how long our silence may last. An exchange that says what we hold is a sign of life itself.
+        """
+        age = now - self.since
+        return age > patience or (has_leases and not self.holds and age > patience / GAP)
 
 
 @record

@@ -80,7 +80,10 @@ class Demand:
         if self.closing:
             for client in present:
                 client.wants_more = False
-        self._environments = {one.workflow: self._environment(one) for one in reversed(present) if one.wants_more}
+        self._environments = {}
+        for one in reversed(present):
+            if one.wants_more and self._has_environment(one):
+                self._environments[one.workflow] = one.environment
         self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
         self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
         self.memory = max((client.memory for client in present), default=0)
@@ -90,11 +93,19 @@ class Demand:
                 self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
 
-    def _environment(self, client: Client) -> Mapping[bytes, bytes] | None:
-        """What jobs of a client's workflow get: what it has given, or kept in the file of its run."""
+    def _has_environment(self, client: Client) -> bool:
+        """Whether it is known what its jobs get: what it has given, or kept in the file of its run.
+
+        A file that cannot be read, or that others may have written, ends this client's run and nobody else's.
+        """
         if client.environment is None:
-            client.environment = kept(self._folder, client.workflow)
-        return client.environment
+            try:
+                client.environment = kept(self._folder, client.workflow)
+            except HeadwayError as error:
+                client.refuse(error)
+            except OSError as error:
+                client.refuse(HeadwayError(f"the environment of the run cannot be read: {error}.", "Run again."))
+        return client.wants_more
 
     def cancel(self, workflow: WorkflowId) -> None:
         """Nobody wants a workflow run any more."""

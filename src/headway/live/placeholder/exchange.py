@@ -238,6 +238,8 @@ class Exchange:
             # A sign of life that took long is an old one: give another.
             self.calls_roll = self.calls_roll or (asked.holds and self.contact - asked.since > self._beat)
         was_away, self.was_away = self.was_away, self.was_away and not asked.holds
+        if self.is_shared and asked.is_too_old(self.contact, self._beat * BEATS, bool(answer.leases)):
+            self.was_away = self.calls_roll = True
         self.prefetched.extend(answer.leases)
         # Less than there was room for is all there is; in a shared store others may have held some back for a moment.
         self.dry = not answer.leases or (len(answer.leases) < asked.most and not self.is_shared)
