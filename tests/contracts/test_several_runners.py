@@ -212,3 +212,4 @@ def test_ctrl_c_ends_a_client_whose_server_hangs(tmp_path: Path, server: Server)
         assert run.wait(timeout=60) == 130
     finally:
         server.thaw()
+    until(lambda: not crew.runner(1))  # it has nothing to do

@@ -1,6 +1,6 @@
 """A batch queue's scheduler, as Maui's is described in batchqueue.txt section II: priorities, a reservation, backfill.
 
-It knows no clock: whoever drives it says what came and what ended, and asks once a moment who starts (`started`). A
+It knows no clock: its user says what came and what ended, and asks once a moment who starts (`started`). A
 simulated queue drives it with a log. What it says of the future (`showstart`) can be asked of a real queue as well.
 """
 

@@ -1,4 +1,4 @@
-"""What the readers need of the world, handed in by whoever calls them: formats themselves touch nothing."""
+"""What the readers need of the world, handed in by their callers: formats themselves touch nothing."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Answer:
     leases: list[Lease]  # jobs to run
     wake: Seconds | None = None  # seconds after which there may be more, though nothing happens until then
     stops: tuple[LeaseId, ...] = ()  # attempts that are to end
-    done: dict[WorkflowId, int] = field(default_factory=dict)  # how many jobs of each workflow are done thereby
+    done: dict[WorkflowId, int] = field(default_factory=dict)  # how many jobs of each workflow are done by it
     over: tuple[WorkflowId, ...] = ()  # nothing of these runs or could run anywhere
     stuck: tuple[WorkflowId, ...] = ()  # nothing of these runs anywhere, and what could was not given to this one
     contended: bool = False  # there are eligible jobs that were not given: ask again soon

@@ -47,6 +47,6 @@ def compared(
     effort: Effort,
     done: Callable[[int], None] = lambda jobs: None,
 ) -> Comparison:
-    """Measures every order on the same random streams, whoever it is compared with."""
+    """Measures every order on the same random streams, whatever it is compared with."""
     tasks = [Task(model, queue, workers, effort.p, effort.q, effort.seed) for queue in queues.values()]
     return Comparison.of(dict(zip(queues, measured(tasks, done=done), strict=True)))

@@ -19,7 +19,7 @@ class Heap:
         self._planned = 0
 
     def at(self, when: float, what: Callable[[], None], late: bool = False) -> None:
-        """Plans an event, a late one after all others of its time. One in the past is an error of whoever plans it."""
+        """Plans an event, a late one after all others of its time. One in the past is an error of its planner."""
         if not when >= self.now:
             raise ValueError(f"an event at {when} cannot be planned at {self.now}")
         self._planned += 1

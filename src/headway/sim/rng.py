@@ -1,4 +1,4 @@
-"""Named random streams: the same seed and the same words give the same numbers, whoever draws them and when."""
+"""Named random streams: the same seed and the same words give the same numbers, no matter who draws them, and when."""
 
 from __future__ import annotations
 

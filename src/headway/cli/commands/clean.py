@@ -100,7 +100,7 @@ def _show(found: Plan, wish: Wish) -> None:
 
 
 def _is_wanted(as_json: bool) -> bool:
-    """Asks whoever is there."""
+    """Asks the user."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("nothing was removed: nobody can be asked here.", "Say --yes, or --dry-run to see only.")
     return click.confirm("Remove it?")

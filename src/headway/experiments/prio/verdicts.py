@@ -39,7 +39,7 @@ RULES = (
     f" ±{POOLED:g} to it, ten files together or the tidy one alone, as it would be too noisy to tell an advantage if it"
     f" reached from below {SOME - NOISE:g} to above {SOME:g}. A pilot with workers of its own says how many"
     f" replications that takes in each setting, at least {FEWEST_JOBS:,} jobs a file; where the answer turns out to be"
-    " wider all the same, the setting is measured anew with as many more. Files that differ make an interval wider,"
+    " wider all the same, the setting is measured again with as many more. Files that differ make an interval wider,"
     " whatever p and q are.",
 )
 

@@ -33,6 +33,7 @@ from headway.live.placeholder.sub_workflows import Nesting, WindingUp
 from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Runner:
             self.others.lose(gone, now)
         if self.jobs.running:
             self.look()  # what goes on may have been told to end while nobody was there
-        deadline = now + WELCOME
+        deadline = expected = now + WELCOME
         while True:
             well: list[Ended] = []
             events = self.poll.poll(self.timeout(), AT_ONCE)
@@ -116,6 +117,8 @@ class Runner:
                 self.jobs.ring(now)
                 self.turn(now)
                 self.due = self.next_due(deadline)
+                if self.jobs.running and not self.demand.clients:
+                    self.due = min(self.due, self.end_services(now, expected))
             self.jobs.tidy()
             if self.demand.clients or self.jobs.running or self.exchange.unrecorded:
                 deadline = 0.0
@@ -151,6 +154,19 @@ class Runner:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
         self.end_all(now)
+
+    def end_services(self, now: Seconds, expected: Seconds) -> Seconds:
+        """Without clients, services end when nothing else runs that they serve; when to look again.
+
+        `expected`: until then the first client of a new runner may still come.
+        """
+        if any(job.lease.kind != Kind.SERVICE for job in self.jobs.running.values()):
+            return math.inf
+        if now < expected:
+            return expected
+        for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
+            self.jobs.dismiss(workflow, now)
+        return self.jobs.next_alarm()
 
     def end_all(self, now: Seconds) -> None:
         self.demand.closing = True

@@ -1,4 +1,4 @@
-"""First come, first served: whoever became eligible first runs first."""
+"""First come, first served: the job that became eligible first runs first."""
 
 from __future__ import annotations
 
