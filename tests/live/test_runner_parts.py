@@ -421,12 +421,12 @@ def test_demand_is_what_all_clients_want_and_they_take_turns(parts: Parts) -> No
 # --- alarms -----------------------------------------------------------------------------------------------------------
 
 STUBBORN = """
-import signal, sys
-with open(sys.argv[1], "w", buffering=1) as told:
-    signal.signal(signal.SIGTERM, lambda *_: print("asked to end", file=told))
-    print("ready", file=told)
-    while True:
-        signal.pause()
+import os, signal, sys
+told = os.open(sys.argv[1], os.O_WRONLY)  # no buffer, which a signal could find half-written
+signal.signal(signal.SIGTERM, lambda *_: os.write(told, b"asked to end\\n"))
+os.write(told, b"ready\\n")
+while True:
+    signal.pause()
 """
 
 
