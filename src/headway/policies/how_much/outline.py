@@ -57,7 +57,10 @@ class Outline:
         return self._times[key]
 
     def _listed(self, first: int, below: int, width: int) -> Seconds:
-        """Jobs start as a placeholder starts them: by rank, then as they became eligible; nobody is passed over."""
+        """Jobs start as a placeholder starts them: by rank, then as they became eligible; nobody is passed over.
+
+        Jobs that become eligible together behind a milestone may come in another order than the engine gives them.
+        """
         level, seconds, cores, ranks = self._level, self.dag.seconds, self.cores, self._ranks
         jobs = [job for some in self.levels[first:below] for job in some]
         waits = dict.fromkeys(jobs, 0)
