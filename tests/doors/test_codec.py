@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headway.engine.ready import Room
 from headway.live.codec import NoMessageError
-from headway.live.doors.codec import decode, encode
+from headway.live.doors.codec import CODEC, decode, encode
 from headway.live.doors.messages import (
     Hello,
     Leave,
@@ -19,8 +19,6 @@ from headway.live.doors.messages import (
     News,
     Question,
     Reply,
-    Request,
-    Response,
     Setting,
     Trouble,
     Welcome,
@@ -77,7 +75,7 @@ messages: dict[type, st.SearchStrategy[Any]] = {
 
 
 def test_every_kind_of_message_is_here() -> None:
-    assert set(messages) == {*get_args(Request), *get_args(Response)}
+    assert set(messages) == CODEC.kinds
 
 
 @given(st.one_of(*messages.values()))

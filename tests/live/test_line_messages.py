@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 from threading import Thread
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +16,7 @@ from headway.live.client.messages import (
     REQUESTS,
     RESPONSES,
     AskPassword,
+    Attach,
     Cancel,
     Failure,
     Greeting,
@@ -55,6 +56,7 @@ requests: dict[type, st.SearchStrategy[Any]] = {
     Say: st.builds(Say, st.builds(Word, numbers, texts, texts, flags)),
     Where: st.builds(Where, numbers),
     AskPassword: st.builds(AskPassword, flags),
+    Attach: st.builds(Attach, flags),
 }
 responses: dict[type, st.SearchStrategy[Any]] = {
     Greeting: st.builds(Greeting, numbers),
@@ -71,8 +73,8 @@ responses: dict[type, st.SearchStrategy[Any]] = {
 
 
 def test_every_kind_of_message_is_here() -> None:
-    assert set(requests) == set(get_args(Request))
-    assert set(responses) == set(get_args(Response))
+    assert set(requests) == REQUESTS.kinds
+    assert set(responses) == RESPONSES.kinds
 
 
 @given(st.one_of(*requests.values()))

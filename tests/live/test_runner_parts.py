@@ -67,6 +67,9 @@ class ByHand:
     def leave(self) -> None:
         return
 
+    def hang_up(self) -> None:
+        raise AssertionError("nobody calls")
+
     def fileno(self) -> int:
         return -1
 

@@ -57,6 +57,7 @@ class Options:
     mail: str | None = None
     dry_run: bool = False
     exports: tuple[str, ...] = ()
+    sites: tuple[str, ...] = ()
 
 
 # Options that are not called like their field; and variables that have a say where an option is not given.
@@ -65,6 +66,7 @@ _CALLED = {
     "order_name": "--order",
     "resources": "--resource",
     "exports": "--export",
+    "sites": "--site",
     "place": "--in-place-of",
     "as_json": "--json",
     "since": "--from",

@@ -41,6 +41,11 @@ class Codec:
         self._records = {kind.__name__: kind for kind in records}
         self._readers: dict[str, Callable[[Any], Any]] = {}  # by what a field is said to be
 
+    @property
+    def kinds(self) -> frozenset[type]:
+        """All that there are."""
+        return frozenset(self._kinds.values())
+
     def encode(self, message: object) -> bytes:
         """A message as a line."""
         said = self._values(message) if self._by_name else [type(message).__name__, self._values(message)]
@@ -74,7 +79,7 @@ class Codec:
             return kind(**{name: self._reader(said[name])(value) for name, value in values.items()})
         if type(values) is not list or len(values) != len(names):
             raise ValueError(f"{kind.__name__} has {len(names)} fields")
-        return kind(*[self._reader(said[name])(value) for name, value in zip(names, values, strict=True)])
+        return kind(*[self._reader(said[name])(value) for name, value in zip(names, values)])  # noqa: B905 - Python 3.9
 
     def _reader(self, said: str) -> Callable[[Any], Any]:
         """What reads a field of this type."""
@@ -111,7 +116,13 @@ class Codec:
             return lambda value: {word(name): read(one) for name, one in value.items()}
         if outer == "tuple" and not inside.endswith(", ..."):
             parts = [self._reader(part) for part in inside.split(", ")]
-            return lambda value: tuple(read(one) for read, one in zip(parts, value, strict=True))
+
+            def parted(value: Any) -> Any:
+                if len(value) != len(parts):
+                    raise ValueError(f"{value!r} has not {len(parts)} parts")
+                return tuple(read(one) for read, one in zip(parts, value))  # noqa: B905 - Python 3.9
+
+            return parted
         read = self._reader(inside.removesuffix(", ..."))
         make: Callable[[Any], Any] = tuple if outer == "tuple" else list
         if outer not in ("tuple", "list", "Sequence"):

@@ -71,7 +71,7 @@ def asdict(one: object) -> dict[str, Any]:
 def _plain(value: object) -> object:
     if is_record(value):
         return asdict(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return type(value)(map(_plain, value))
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}

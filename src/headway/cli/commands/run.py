@@ -87,6 +87,11 @@ def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
     metavar="NAME",
     help="A variable of your environment that jobs on other hosts get too. Jobs on this one get all of it.",
 )
+@_option(
+    "sites",
+    metavar="NAME",
+    help="Run at this site of headway.toml, for each --site given; local is this computer. Without it, only here.",
+)
 @_option("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @_option("as_json", help="Report in JSON at the end.")
 @_option("until", metavar="JOB", help="Run only this job or group and what it needs.")

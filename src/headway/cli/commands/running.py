@@ -13,6 +13,10 @@ from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headway.live.client.line import Line
+    from headway.live.client.lines import Lines
     from headway.live.home.folder import Home
     from headway.live.runs.selection import Choice
     from headway.live.runs.session import Outcome, Session
@@ -54,7 +58,6 @@ def _run(options: Options) -> int:
         code = detached()
         if code is not None:
             return code
-    from headway.live.client.starter import Starter
     from headway.live.home.folder import Home
     from headway.live.store import import_for_runner, opened
 
@@ -63,18 +66,16 @@ def _run(options: Options) -> int:
     if server is not None:
         leave_at_once_on_ctrl_c()
     import_for_runner(base)
-    starter = Starter(home, options.sync, server)
+    runner, slots = started(options, home, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
-    from headway.live.client.watch import watched
     from headway.live.reading.read import no_collection
     from headway.live.runs.session import INSIDE, Session, Wish
 
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
-    slots = options.slots or len(os.sched_getaffinity(0))
     with no_collection():
         found = meant(options)
-        line = watched(home, starter)
+        line = runner()
         session = Session(
             *(home, opened(base, options.sync), line, found, options.arguments),
             Wish(
@@ -102,6 +103,26 @@ def _run(options: Options) -> int:
         for problem in notified(end, options.notify, options.mail):
             print(f"warning: {problem}", file=sys.stderr)
     return outcome.exit_code
+
+
+def started(options: Options, home: Home, server: str | None) -> tuple[Callable[[], Line | Lines], int]:
+    """Starts what runs the jobs, the runner here or channels to sites: what waits for it, and how many slots it has."""
+    if options.sites:
+        from headway.live.sites.named import named_sites
+        from headway.live.sites.opening import Opening, slots_of
+
+        sites = named_sites(options.sites)
+        return Opening(home, server, options.sync, sites).lines, options.slots or slots_of(sites)
+    from headway.live.client.starter import Starter
+
+    starter = Starter(home, options.sync, server)
+
+    def waited() -> Line:
+        from headway.live.client.watch import watched
+
+        return watched(home, starter)
+
+    return waited, options.slots or len(os.sched_getaffinity(0))
 
 
 def exported(names: tuple[str, ...]) -> dict[str, str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import socket
 
-from headway.live.client.messages import REQUESTS, RESPONSES, VERSION, Greeting, Refusal, Request, Response
+from headway.live.client.messages import REQUESTS, RESPONSES, VERSION, Greeting, Refusal
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from headway.live.client.messages import Request, Response
 
 
 class Line:

@@ -76,6 +76,13 @@ class AskPassword:
     password: bool = True
 
 
+@record
+class Attach:
+    """Makes this line the way to the store, in place of the one before: the far end of a new channel."""
+
+    attach: bool = True
+
+
 # --- what the runner says -------------------------------------------------------------------------------------------
 
 
@@ -144,7 +151,11 @@ class Refusal:
     error: list[str]
 
 
-Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword
-Response = Greeting | Progress | Place | Heard | Password | Refusal
-REQUESTS = Codec((Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword), records=(Word,), by_name=True)
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
+    Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach
+    Response = Greeting | Progress | Place | Heard | Password | Refusal
+else:
+    Request = Response = object
+REQUESTS = Codec((Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach), records=(Word,), by_name=True)
 RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal), records=(Failure,), by_name=True)

@@ -38,12 +38,16 @@ class Starter:
             code = 1
             try:
                 os.setsid()  # before anything else: Ctrl-C is meant for our client
-                from headway.live.placeholder.keeper import keep
-
-                code = keep(self._home.folder, told, lambda: self._become_runner(told))
+                code = self._become(told)
             finally:
                 os._exit(code)
         os.close(told)
+
+    def _become(self, told: int) -> int:
+        """The life of the child: a keeper, and its child is the runner."""
+        from headway.live.placeholder.keeper import keep
+
+        return keep(self._home.folder, told, lambda: self._become_runner(told))
 
     def _become_runner(self, told: int) -> int:
         from headway.live.placeholder.process import become_runner

@@ -20,11 +20,12 @@ from headway.model.record import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.client.lines import Lines
     from headway.live.store import Store
 
 
 def reports(
-    line: Line, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
+    line: Line | Lines, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
 ) -> Iterator[Progress]:
     """How far a workflow is, until it ends. `tell`: when its user wants it to stop, the runner is told.
 

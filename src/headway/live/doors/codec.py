@@ -11,8 +11,6 @@ from headway.live.doors.messages import (
     News,
     Question,
     Reply,
-    Request,
-    Response,
     Setting,
     Trouble,
     Welcome,
@@ -20,18 +18,22 @@ from headway.live.doors.messages import (
 )
 from headway.model.messages import Answer, Finish, Lease
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.doors.messages import Request, Response
+
 LONGEST = 64 << 20  # bytes of a line
-_CODEC = Codec(
+CODEC = Codec(
     (Hello, Question, Leave, Welcome, Reply, News, Trouble), records=(Finish, Lease, Room, Left, Setting, Word, Answer)
 )
 
 
 def encode(message: Request | Response) -> bytes:
     """A message as a line."""
-    return _CODEC.encode(message)
+    return CODEC.encode(message)
 
 
 def decode(line: bytes) -> Request | Response:
     """The message of a line."""
-    message: Request | Response = _CODEC.decode(line)
+    message: Request | Response = CODEC.decode(line)
     return message

@@ -119,5 +119,10 @@ class Trouble:
     number: int = 0
 
 
-Request = Hello | Question | Leave
-Response = Welcome | Reply | News | Trouble
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
+    Request = Hello | Question | Leave
+    Response = Welcome | Reply | News | Trouble
+else:
+    Request = Response = object
+RESPONSES = (Welcome, Reply, News, Trouble)

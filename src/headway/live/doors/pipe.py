@@ -9,9 +9,13 @@ import socket
 from collections.abc import Callable, Sequence
 
 from headway.live.doors.codec import LONGEST, decode, encode
-from headway.live.doors.messages import Hello, Leave, News, Question, Reply, Request, Response, Trouble, Welcome
+from headway.live.doors.messages import RESPONSES, Hello, Leave, Trouble, Welcome
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.doors.messages import Question, Request, Response
 
 GOODBYE: Seconds = 5.0  # seconds to wait until the other end has heard that a runner leaves
 
@@ -56,8 +60,12 @@ class Pipe:
                 line.close()
         self._line = self._dropped = None
 
-    def _lost(self) -> HeadwayError:
+    def hang_up(self) -> None:
+        """This connection is of no use any more."""
         self._line, self._dropped = None, self._line
+
+    def _lost(self) -> HeadwayError:
+        self.hang_up()
         return HeadwayError("the connection to the store is lost.")
 
     # --- talking -----------------------------------------------------------------------------------------------------
@@ -127,13 +135,32 @@ class Pipe:
         *lines, self._heard = (self._heard + data).split(b"\n")
         if len(self._heard) > LONGEST:
             raise self._lost()
-        come = list[Response]()
+        come: list[Response] = []
         for text in lines:
             message = decode(text)
-            if not isinstance(message, Welcome | Reply | News | Trouble):
+            if not isinstance(message, RESPONSES):
                 raise self._lost()
             come.append(message)
         return come
+
+
+class Called:
+    """Connections that others make to us: a far runner does not call its store, a channel from there calls it."""
+
+    def __init__(self, first: socket.socket) -> None:
+        self._next: socket.socket | None = first
+
+    def take(self, line: socket.socket) -> None:
+        """A new one; the newest counts."""
+        if self._next is not None:
+            self._next.close()
+        self._next = line
+
+    def connect(self) -> socket.socket:
+        line, self._next = self._next, None
+        if line is None:
+            raise ConnectionError("its channel is cut")
+        return line
 
 
 class Forked:

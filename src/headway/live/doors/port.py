@@ -34,6 +34,9 @@ class Port(Protocol):
     def leave(self) -> None:
         """The last that the store hears of the runner."""
 
+    def hang_up(self) -> None:
+        """The connection that there is counts as lost."""
+
     @property
     def is_connected(self) -> bool:
         """Whether questions can be asked; else `call_again`."""
@@ -72,6 +75,8 @@ class Direct:
 
     def leave(self) -> None:
         self._end.leave()
+
+    def hang_up(self) -> None: ...
 
     def fileno(self) -> int:
         return -1

@@ -7,22 +7,28 @@ import select
 from collections.abc import Callable
 
 from headway.live.doors.codec import decode, encode
-from headway.live.doors.messages import Hello, Leave, News, Question, Response, Trouble
+from headway.live.doors.messages import Hello, Leave, News, Question, Trouble
 from headway.live.doors.store_end import StoreEnd
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.doors.messages import Response
     from headway.live.store import Store
 
 
 def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
     """Serves one runner until it leaves or its connection ends. The store is opened here, in a process of its own."""
-    server = _Server(outgoing)
+
+    def say(response: Response) -> None:
+        text = encode(response)
+        while text:
+            text = text[os.write(outgoing, text) :]
+
     try:
-        server.open(store())
+        server = Server(StoreEnd(opened := store()), opened, say)
     except HeadwayError as error:
-        server.say(Trouble(error.what, error.fix))
+        say(Trouble(error.what, error.fix))
         return
     heard = b""
     while True:
@@ -39,13 +45,12 @@ def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
                 return
 
 
-class _Server:
-    def __init__(self, outgoing: int) -> None:
-        self._outgoing = outgoing
-        self._is_deaf = False  # since the connection to the store broke
+class Server:
+    """Answers the requests of one runner, and passes on what others change."""
 
-    def open(self, store: Store) -> None:
-        self._news, self._end = store.news, StoreEnd(store)
+    def __init__(self, end: StoreEnd, store: Store, say: Callable[[Response], None]) -> None:
+        self._end, self._news, self._say = end, store.news, say
+        self._is_deaf = False  # since the connection to the store broke
 
     def ears(self) -> list[int]:
         """What can be read when others have changed something."""
@@ -58,10 +63,10 @@ class _Server:
         try:
             request = decode(line)
             if isinstance(request, Hello):
-                self.say(self._end.hello(request))
+                self._say(self._end.hello(request))
             elif isinstance(request, Question):
                 number = request.number
-                self.say(self._end.exchange(request))
+                self._say(self._end.exchange(request))
             elif isinstance(request, Leave):
                 self._end.leave()
                 return False
@@ -70,7 +75,7 @@ class _Server:
             self._is_deaf = False
             self.pass_on()
         except HeadwayError as error:
-            self.say(Trouble(error.what, error.fix, number))
+            self._say(Trouble(error.what, error.fix, number))
         return True
 
     def pass_on(self) -> None:
@@ -79,12 +84,7 @@ class _Server:
             news = self._news.heard()
         except HeadwayError as error:
             self._is_deaf = True
-            self.say(Trouble(error.what, error.fix))
+            self._say(Trouble(error.what, error.fix))
             return
         if news:
-            self.say(News(news))
-
-    def say(self, response: Response) -> None:
-        text = encode(response)
-        while text:
-            text = text[os.write(self._outgoing, text) :]
+            self._say(News(news))

@@ -18,8 +18,6 @@ from headway.live.client.messages import (
     Look,
     Progress,
     Refusal,
-    Request,
-    Response,
     Run,
     Say,
     Stop,
@@ -31,6 +29,10 @@ from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, Seconds, WorkflowId
 from headway.model.states import Kind
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.client.messages import Request, Response
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
 LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some of them take six times their room
@@ -60,6 +62,7 @@ class Client:
         self.asks_to_look = False  # the store was changed
         self.asks_where: int | None = None  # the output of a lease is
         self.asks_password = False  # of the store
+        self.attaches = False  # its line is to become the way to the store
         self.says: Word | None = None  # what a job says of itself
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
@@ -93,31 +96,33 @@ class Client:
             self._lose()
 
     def _take(self, message: Request) -> None:
-        match message:
-            case Run():
-                given = message.environment
-                self.environment = None if given is None else {_name(one): _word(given[one]) for one in given}
-                self.slots, self.mark = max(1, message.slots), message.mark
-                self.fail_fast, self.recipes = message.fail_fast, message.recipes
-                self.memory, self.named = message.memory, message.named
-                self.workflow, self.is_new = WorkflowId(message.workflow), True
-                self.wants_more, self.over, self._changed = True, False, True
-            case Watch():
-                self.workflow, self.is_new = WorkflowId(message.watch), True
-                self.watches, self._changed = True, True
-            case Stop():
-                self.wants_more = False
-                self.stops, self.stops_now = True, message.stop == "now"
-            case Cancel():
-                self.cancels = WorkflowId(message.cancel), message.now
-            case Look():
-                self.asks_to_look = True
-            case Say():
-                self.says = message.say
-            case Where():
-                self.asks_where = message.where
-            case AskPassword():
-                self.asks_password = True
+        # No `match`: the Python 3.9 of other hosts does not know it.
+        if isinstance(message, Run):
+            given = message.environment
+            self.environment = None if given is None else {_name(one): _word(given[one]) for one in given}
+            self.slots, self.mark = max(1, message.slots), message.mark
+            self.fail_fast, self.recipes = message.fail_fast, message.recipes
+            self.memory, self.named = message.memory, message.named
+            self.workflow, self.is_new = WorkflowId(message.workflow), True
+            self.wants_more, self.over, self._changed = True, False, True
+        elif isinstance(message, Watch):
+            self.workflow, self.is_new = WorkflowId(message.watch), True
+            self.watches, self._changed = True, True
+        elif isinstance(message, Stop):
+            self.wants_more = False
+            self.stops, self.stops_now = True, message.stop == "now"
+        elif isinstance(message, Cancel):
+            self.cancels = WorkflowId(message.cancel), message.now
+        elif isinstance(message, Look):
+            self.asks_to_look = True
+        elif isinstance(message, Say):
+            self.says = message.say
+        elif isinstance(message, Where):
+            self.asks_where = message.where
+        elif isinstance(message, AskPassword):
+            self.asks_password = True
+        else:
+            self.attaches = True
 
     def answer(self, said: Response) -> None:
         """Tells what the client has asked."""
@@ -133,6 +138,10 @@ class Client:
 
     def close(self) -> None:
         self._line.close()
+
+    def given_up(self) -> socket.socket:
+        """The line, for another use: what was sent on it since is the other use's."""
+        return self._line
 
     def _lose(self) -> None:
         self.gone = True

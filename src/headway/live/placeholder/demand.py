@@ -14,6 +14,10 @@ from headway.live.placeholder.clients import Client
 from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+
 
 class Demand:
     """The clients of a runner, and what they want in all, recomputed whenever one may want something else."""
@@ -73,6 +77,11 @@ class Demand:
             del self.clients[handle]
             client.close()
         return client
+
+    def given_up(self, handle: int) -> socket.socket:
+        """The line of a client that is to be something else."""
+        self._poll.unregister(handle)
+        return self.clients.pop(handle).given_up()
 
     def reckon(self) -> None:
         """Recomputes what clients want. Uses the largest number of slots that any client asked for."""

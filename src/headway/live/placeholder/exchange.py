@@ -226,6 +226,11 @@ class Exchange:
         self.asked = Asked(0, self.finished, (), 0, True, since_boot(), self._spool.mark, len(self._noted), NONE)
         self.finished = []
 
+    def call_at_once(self) -> None:
+        """There is a new connection to make, whatever was asked on the last one."""
+        self.untold(HeadwayError("the connection to the store is lost."))
+        self.calls_roll, self._again = True, 0.0
+
     def taken(self, reply: Reply, now: Seconds) -> Answer:
         """Takes in an answer."""
         asked, answer = self.asked, reply.answer
@@ -253,7 +258,7 @@ class Exchange:
         if (self.is_shared or self.over or answer.over or answer.stuck) and not self._was_stirred:
             self._conclude(answer, asked.idle, now)
         if asked.errands is not NONE:
-            for (_, tell), heard in zip(asked.errands.says, reply.heard, strict=True):
+            for (_, tell), heard in zip(asked.errands.says, reply.heard):  # noqa: B905 - Python 3.9
                 tell(heard)
         return answer
 

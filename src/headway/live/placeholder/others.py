@@ -23,7 +23,7 @@ class Others:
     def hear(self, news: Mapping[WorkflowId, bool]) -> None:
         """Other placeholders, or people, have changed workflows; True: attempts may have to end."""
         for workflow, stops in news.items():
-            self._exchange.stir(workflow)
+            self._exchange.stir(workflow or None)  # 0: any of them
             self._exchange.calls_roll = self._exchange.calls_roll or stops
 
     def notice_absence(self) -> None:

@@ -9,11 +9,14 @@ import signal
 from headway.live.home.folder import Home, say
 from headway.live.placeholder.limits import FEWEST, most_files
 from headway.live.placeholder.runner import Runner
-from headway.live.store import opened
+from headway.live.store import SITES, opened
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
     from headway.live.doors.port import Port
 
 
@@ -22,6 +25,19 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
 
     `told`: the end of a pipe that is closed when clients can come.
     """
+    return live(home, told, lambda: Runner(home, _port(home, sync, server), server).run)
+
+
+def become_far_runner(home: Home, channel: socket.socket, told: int) -> int:
+    """The same on a host whose store is elsewhere: the first channel to it is there, others may call later."""
+    from headway.live.doors.pipe import Called, Pipe
+
+    called = Called(channel)
+    return live(home, told, lambda: Runner(home, Pipe(called.connect), None, called).run, channel.fileno())
+
+
+def live(home: Home, told: int, make: Callable[[], Callable[[int], None]], *handles: int) -> int:
+    """The life of a process that is alone with its folder. Of the handles that it inherited it keeps these."""
     _connect(os.open(os.devnull, os.O_RDWR), 0, 1, 2)
     try:
         lock = home.locked()
@@ -29,16 +45,16 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
             return 0
         _connect(home.opened_talk(), 1, 2)
         _check_handles()
-        _keep(told, *lock.handles)
+        _keep(told, *lock.handles, *handles)
         # SIGIO: somebody opens a job's output at the very moment we see whether anybody has.
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGIO):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, lambda number, frame: None)  # the runner hears of it where it waits
-        runner = Runner(home, _port(home, sync, server), server)
+        run = make()
         gc.freeze()  # what was imported stays, and need not be looked at for cycles
         gc.enable()
-        runner.run(told)
+        run(told)
     except HeadwayError as error:
         say(str(error))
         return 1
@@ -51,12 +67,13 @@ def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
 
 
 def _port(home: Home, sync: str, server: str | None) -> Port:
-    """The way to the store: a file is in our hands; a server's client waits, so it has a process of its own."""
-    if server is None:
+    """The way to the store: a file is in our hands. Where others use it too we hear of them by a process of its own."""
+    place = home.database if server is None else server
+    if server is None and not (home.folder / SITES).is_dir():
         from headway.live.doors.port import Direct
         from headway.live.doors.store_end import StoreEnd
 
-        return Direct(StoreEnd(opened(home.database, sync)))
+        return Direct(StoreEnd(opened(place, sync)))
     from headway.live.doors.pipe import Forked, Pipe
 
     def serve(handle: int) -> None:
@@ -65,7 +82,7 @@ def _port(home: Home, sync: str, server: str | None) -> Port:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when its runner does
         _keep(handle)
-        serve(lambda: opened(server), handle, handle)
+        serve(lambda: opened(place, sync), handle, handle)
 
     return Pipe(Forked(serve).connect)
 

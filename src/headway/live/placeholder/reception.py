@@ -39,6 +39,9 @@ class Reception:
     def attend(self, handle: int, mask: int, now: Seconds) -> None:
         """A client has said something, or is gone."""
         client = self._demand.attend(handle, mask)
+        if client.attaches and not client.gone:
+            self._runner.attach(self._demand.given_up(handle))
+            return
         if client.is_new and not client.gone:
             self._introduce(client)
         if client.cancels is not None:

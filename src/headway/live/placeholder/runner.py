@@ -37,6 +37,9 @@ from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
+
+    from headway.live.doors.pipe import Called
     from headway.live.doors.port import Port
     from headway.live.placeholder.others import Others
 
@@ -47,8 +50,9 @@ WELCOME = 10.0  # seconds that a new runner waits for its first client
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, port: Port, server: str | None = None) -> None:
+    def __init__(self, home: Home, port: Port, server: str | None = None, called: Called | None = None) -> None:
         self.home, self.port = home, port
+        self.called = called  # on a far host: the channels that call it
         self.server = server
         self.spool = Spool(home.spool)
         self.roster = Roster(home.roster)
@@ -180,6 +184,15 @@ class Runner:
         self.jobs.slots, self.jobs.named = self.demand.slots, self.demand.named
         self.nesting.reckon()
         self.exchange.reckon()
+
+    def attach(self, line: socket.socket) -> None:
+        """A new channel to the store calls: what was under way on the one before is told again on this one."""
+        if self.called is None:
+            line.close()
+            return
+        self.called.take(line)
+        self.port.hang_up()
+        self.exchange.call_at_once()
 
     # --- jobs ------------------------------------------------------------------------------------------------------
 

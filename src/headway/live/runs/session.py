@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 
 from headway.engine.edited import REFUSE
-from headway.live.client.line import Line
 from headway.live.client.messages import Failure, Progress, Run
 from headway.live.client.outage import waited_out
 from headway.live.client.watch import Bounds, Stops, bounds, failed_jobs, reports
@@ -28,6 +27,8 @@ from headway.model.workflow import Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.client.line import Line
+    from headway.live.client.lines import Lines
     from headway.live.runs.dagman_files import DagmanFiles
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
@@ -87,7 +88,7 @@ class Session:
         self,
         home: Home,
         store: Store,
-        line: Line,
+        line: Line | Lines,
         workflow: Workflow,
         arguments: Sequence[str],
         wish: Wish,

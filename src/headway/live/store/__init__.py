@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from headway.live.store.watching import Watching
 
 FILE = "store.db"
+SITES = "sites"  # the folder beside a store's file with a folder for each site that runs used
 PASSWORD = "PGPASSWORD"  # noqa: S105 - the name of the variable with the password of a server's store
 BESIDE = ("", "-wal", "-shm", "-journal")  # what the files of an embedded store end with
 

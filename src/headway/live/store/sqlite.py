@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from headway.engine.progress import Changes, Node, Row
 from headway.engine.step import step
 from headway.live.failpoint import failpoint
-from headway.live.store import migration
+from headway.live.store import SITES, migration
 from headway.live.store.relative import Paths
 from headway.live.store.rows import good, node, row
 from headway.live.store.sqlite_file import checked, create, explained, migrated, told
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # a runner, which every run waits for, does without
 
     from headway.live.store.database import T
     from headway.live.store.giving import TakenJob
+    from headway.live.store.sqlite_news import SqliteNews
     from headway.live.store.submission import Submission
 
 _SQL = statements("sqlite")
@@ -45,6 +47,8 @@ class NoNews:
     def heard(self) -> dict[WorkflowId, bool]:
         return {}
 
+    def close(self) -> None: ...
+
 
 class SqliteDatabase:
     """Keeps to database.Database. Durable means: survives the death of every process (WAL, synchronous NORMAL).
@@ -52,11 +56,13 @@ class SqliteDatabase:
     With sync "full" it survives a power cut as well. Without a path it is in memory, for one process.
     """
 
-    is_shared = False
     owner = ""
 
     def __init__(self, path: Path | None, sync: str = "normal", migrations: Path = migration.FOLDER) -> None:
-        self.path, self.news = path, NoNews()
+        self.path = path
+        # A run with sites has made that folder: placeholders on several hosts use the store, through processes here.
+        self.is_shared = path is not None and os.path.isdir(f"{path.parent}/{SITES}")  # noqa: PTH112 - each run asks
+        self.news: NoNews | SqliteNews = NoNews()
         self.paths = Paths(None if path is None else str(path.parent))
         self._name = "the store in memory" if path is None else str(path)
         if path is not None:
@@ -70,6 +76,11 @@ class SqliteDatabase:
             migrated(self.connection, migrations, self._name, new=path is None)
             (self.id,) = self.connection.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()
         self._transaction = _Transaction(self.connection, self._name)
+        if self.is_shared:
+            from headway.live.store.sqlite_news import SqliteNews
+
+            self.news = news = SqliteNews(str(path.parent))  # type: ignore[union-attr]
+            self._transaction = _SharedTransaction(self.connection, self._name, news)
 
     @property
     def remark(self) -> str:
@@ -82,6 +93,7 @@ class SqliteDatabase:
         """It is this host's."""
 
     def close(self) -> None:
+        self.news.close()
         self.connection.close()
 
     def shrink(self) -> None:
@@ -214,6 +226,23 @@ class _Transaction:
         if self._db.in_transaction:
             with explained(self._name):
                 self._db.execute("ROLLBACK")
+
+
+class _SharedTransaction(_Transaction):
+    """The same in a store that several processes use: they hear of what was committed."""
+
+    def __init__(self, connection: sqlite3.Connection, name: str, news: SqliteNews) -> None:
+        super().__init__(connection, name)
+        self._news = news
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._news.begin()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        super().__exit__(kind, error, trace)
+        if error is None:
+            self._news.send()
 
 
 class _Rows:

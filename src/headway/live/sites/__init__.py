@@ -1,0 +1,1 @@
+"""Where placeholders can be started: other hosts, and the way to them."""

@@ -1,0 +1,276 @@
+"""The near end of a channel: a process for each site of a store that keeps the connection to the runner there.
+
+To commands on this host it is that runner: its door is in the site's folder. To the runner it is its store. It stays
+while somebody here wants something of the site, or the runner there has something to tell.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import time
+from pathlib import Path
+
+from headway.live.client.messages import REQUESTS
+from headway.live.doors.codec import encode
+from headway.live.doors.serving import Server
+from headway.live.home.folder import Home, say
+from headway.live.sites.call import Call
+from headway.live.sites.faults import LastingError, fault
+from headway.live.sites.frames import (
+    CONTROL,
+    FIRST_CLIENT,
+    PORT,
+    Folder,
+    Open,
+    Ready,
+    Shut,
+    Sorry,
+    control,
+    controlled,
+    frame,
+    unframed,
+)
+from headway.live.sites.guests import Guest
+from headway.live.sites.site import Site
+from headway.live.sites.site_end import SiteEnd
+from headway.live.store import opened
+from headway.model.errors import HeadwayError
+from headway.model.messages import Seconds
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a host is called again
+WELCOME = 10.0  # seconds that a new channel waits for its first client
+ALONE = 600.0  # seconds for which a host that cannot be reached is called though nobody here wants anything
+
+
+class Channel:
+    """The state of one channel. `run` is its life."""
+
+    def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
+        self._home, self._place, self._sync, self._site = home, place, sync, site
+        self._store = opened(place, sync)
+        self._poll = select.poll()
+        self._door = home.listen()
+        self._poll.register(self._door.socket, select.POLLIN)
+        self._guests: dict[int, Guest] = {}  # by the handle of their line
+        self._next = FIRST_CLIENT
+        self._call: Call | None = None
+        self._server: Server | None = None
+        self._cores = 0  # of the host, once it is known
+        self._trouble = ""  # why the site cannot be used just now
+        self._again = 0.0  # when to call
+        self._pause = FIRST_PAUSE
+        self._has_left = False  # the runner there has nothing more to tell
+        self._since = time.monotonic()  # when somebody was here, or the runner there
+
+    def run(self, told: int) -> None:
+        os.close(told)
+        while True:
+            now = time.monotonic()
+            if self._call is None and now >= self._again:
+                self._connect(now)
+            events = self._poll.poll(self._timeout(now))
+            now = time.monotonic()
+            for handle, mask in events:
+                self._attend(handle, mask, now)
+            self._see_to_guests()
+            if self._is_over(now):
+                self._end()
+                return
+
+    # --- the connection ----------------------------------------------------------------------------------------------
+
+    def _connect(self, now: Seconds) -> None:
+        self._has_left = False
+        try:
+            self._call = Call(self._site, f"{self._store.id}-{self._home.identity:x}")
+        except OSError as error:
+            self._fail(HeadwayError(f"ssh cannot be started: {error.strerror}.", "Install OpenSSH's client."), now)
+            return
+        self._poll.register(self._call, select.POLLIN)
+
+    def _lose(self, now: Seconds) -> None:
+        """The connection is over: says why, and calls again after a while."""
+        call, was_ready = self._call, self._server is not None
+        assert call is not None
+        self._poll.unregister(call)
+        self._forget_server()
+        self._call = None
+        code = call.end()
+        for guest in self._guests.values():
+            guest.lose_runner()
+        if self._has_left:
+            self._again = now
+            return
+        if was_ready:
+            self._pause = FIRST_PAUSE
+        self._fail(fault(self._site, code, call.all_said, was_ready), now)
+
+    def _fail(self, error: HeadwayError, now: Seconds) -> None:
+        if str(error) != self._trouble:
+            say(f"site {self._site.name}: {error}")
+        self._trouble = str(error)
+        self._again = now + self._pause
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        for guest in list(self._guests.values()):
+            if isinstance(error, LastingError) and guest.run is not None:
+                guest.refuse(HeadwayError(f"site {self._site.name}: {error.what}", error.fix))
+            else:
+                guest.worry(f"site {self._site.name}: {error}")
+
+    def _begin(self, ready: Ready) -> None:
+        """The far end is there."""
+        self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
+        end = SiteEnd(self._store, self._site, lambda folder: self._say(control(Folder(folder))))
+        self._server = Server(end, self._store, lambda response: self._say(frame(PORT, encode(response))))
+        self._say(b"")
+        for guest in self._guests.values():
+            self._introduce(guest)
+
+    def _introduce(self, guest: Guest) -> None:
+        self._say(control(Open(guest.stream)))
+        if guest.run is not None:
+            guest.run = run = guest.with_slots(self._slots)
+            self._say(frame(guest.stream, REQUESTS.encode(run)))
+
+    @property
+    def _slots(self) -> int:
+        return self._site.slots or self._cores or 1
+
+    def _forget_server(self) -> None:
+        if self._server is not None:
+            for handle in self._server.ears():
+                self._poll.unregister(handle)
+        self._server = None
+
+    def _say(self, text: bytes) -> None:
+        if self._call is not None:
+            self._call.say(text)
+
+    # --- what happens ------------------------------------------------------------------------------------------------
+
+    def _attend(self, handle: int, mask: int, now: Seconds) -> None:
+        if handle == self._door.socket.fileno():
+            self._welcome()
+        elif handle in self._guests:
+            self._hear(self._guests[handle], mask)
+        elif self._call is not None and handle == self._call.fileno():
+            self._hear_far(mask, now)
+        elif self._server is not None and handle in self._server.ears():
+            self._server.pass_on()
+
+    def _welcome(self) -> None:
+        from headway.live.client.door import peer
+
+        try:
+            line, _ = self._door.socket.accept()
+        except BlockingIOError:
+            return
+        if peer(line) != os.geteuid():
+            line.close()
+            return
+        guest = Guest(line, self._next)
+        self._next += 1
+        self._guests[line.fileno()] = guest
+        self._poll.register(line, select.POLLIN)
+        if self._server is not None:
+            self._introduce(guest)
+
+    def _hear(self, guest: Guest, mask: int) -> None:
+        if mask & select.POLLOUT:
+            guest.flush()
+        if mask & ~select.POLLOUT:
+            for line in guest.heard(self._slots):
+                if self._server is not None:
+                    self._say(frame(guest.stream, line))
+                else:
+                    guest.answer_alone(line)
+                    if self._trouble:
+                        guest.worry(f"site {self._site.name}: {self._trouble}")
+
+    def _hear_far(self, mask: int, now: Seconds) -> None:
+        call = self._call
+        assert call is not None
+        if mask & select.POLLOUT:
+            call.flush()
+        try:
+            lines = call.heard() if mask & ~select.POLLOUT else []
+            for line in lines or ():
+                self._take(line)
+        except HeadwayError as error:
+            say(f"site {self._site.name}: {error}")
+            lines = None
+        if lines is None and self._call is call:
+            self._lose(now)
+
+    def _take(self, line: bytes) -> None:
+        """A frame from the far end."""
+        stream, text = unframed(line)
+        if stream == CONTROL:
+            self._control(text)
+        elif stream == PORT and self._server is not None:
+            before = self._server.ears()
+            if not self._server.answer(text):
+                self._has_left = True
+            for handle in self._server.ears():
+                if handle not in before:
+                    self._poll.register(handle, select.POLLIN)
+        else:
+            for guest in self._guests.values():
+                if guest.stream == stream:
+                    guest.pass_on(text)
+
+    def _control(self, text: bytes) -> None:
+        message = controlled(text)
+        if isinstance(message, Ready):
+            self._begin(message)
+        elif isinstance(message, Sorry):
+            raise HeadwayError(message.sorry, message.fix)
+        elif isinstance(message, Shut) and message.shut != PORT:
+            for guest in self._guests.values():
+                if guest.stream == message.shut and guest.is_refused:  # else the runner goes, and the next one hears it
+                    guest.is_gone = True
+
+    # --- guests and the end ------------------------------------------------------------------------------------------
+
+    def _see_to_guests(self) -> None:
+        """Drops those that are gone, and waits for lines that did not take all."""
+        for handle, guest in list(self._guests.items()):
+            if guest.is_gone:
+                self._poll.unregister(handle)
+                del self._guests[handle]
+                guest.line.close()
+                if self._server is not None:
+                    self._say(control(Shut(guest.stream)))
+            else:
+                self._poll.modify(handle, select.POLLIN | (select.POLLOUT if guest.is_behind else 0))
+        if self._call is not None:
+            self._poll.modify(self._call, select.POLLIN | (select.POLLOUT if self._call.is_behind else 0))
+
+    def _is_over(self, now: Seconds) -> bool:
+        if self._guests or self._server is not None:
+            self._since = now
+            return False
+        if self._has_left:
+            return True
+        return now - self._since > (WELCOME if not self._cores else ALONE)
+
+    def _timeout(self, now: Seconds) -> float | None:
+        """Milliseconds to wait at most."""
+        due = self._again if self._call is None else math.inf
+        if not self._guests and self._server is None:
+            due = min(due, self._since + (WELCOME if not self._cores else ALONE))
+        return None if due == math.inf else max(0.0, due - now) * 1000 + 1
+
+    def _end(self) -> None:
+        self._door.hide()
+        if self._call is not None:
+            self._call.end()
+
+
+def become_channel(home: Home, place: str | Path, sync: str, site: Site, told: int) -> int:
+    """Makes this process, a fresh child in a session of its own, the channel to a site, unless there is one."""
+    from headway.live.placeholder.process import live
+
+    return live(home, told, lambda: Channel(home, place, sync, site).run)

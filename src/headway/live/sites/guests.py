@@ -1,0 +1,121 @@
+"""Clients on this host of a runner on another: each is a stream of the channel to it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+
+from headway.live.client.messages import (
+    REQUESTS,
+    RESPONSES,
+    AskPassword,
+    Greeting,
+    Heard,
+    Password,
+    Place,
+    Progress,
+    Refusal,
+    Run,
+    Say,
+    Where,
+)
+from headway.live.sites.frames import Lines
+from headway.model.errors import HeadwayError
+from headway.model.record import replace
+
+MOST_UNSENT = 16 << 20  # bytes that a client may leave unread
+
+
+class Guest:
+    """A client that came in by the near end's door. It outlives channels: what it wants is said on each new one."""
+
+    def __init__(self, line: socket.socket, stream: int) -> None:
+        line.setblocking(False)
+        self.line, self.stream = line, stream
+        self.run: Run | None = None  # what it wants run
+        self.is_gone = False
+        self.is_refused = False  # the runner does nothing for it
+        self._lines = Lines()
+        self._unsent = b""
+        self._before = self._done = 0  # jobs done that earlier runners told of, and this one
+        self._trouble = ""
+        self._tell(RESPONSES.encode(Greeting()))
+
+    def heard(self, slots: int) -> list[bytes]:
+        """What it says to the runner, as lines. A run there has the slots of the site and that host's environment."""
+        try:
+            data = self.line.recv(1 << 20)
+        except BlockingIOError:
+            return []
+        except OSError:
+            data = b""
+        if not data:
+            self.is_gone = True
+            return []
+        said = list[bytes]()
+        try:
+            for line in self._lines.of(data):
+                message = REQUESTS.decode(line)
+                if isinstance(message, Run):
+                    message = self.run = replace(message, slots=slots, environment=None, mark="")
+                said.append(REQUESTS.encode(message))
+        except HeadwayError as error:
+            self.refuse(error)
+        return said
+
+    def with_slots(self, slots: int) -> Run:
+        """What it wants run, with what is known of the site by now."""
+        assert self.run is not None
+        return replace(self.run, slots=slots)
+
+    def answer_alone(self, line: bytes) -> None:
+        """Answers while there is no runner: nothing is running, as far as is known here."""
+        message = REQUESTS.decode(line)
+        if isinstance(message, Where):
+            self._tell(RESPONSES.encode(Place(message.where, None, [], [], [], [])))
+        elif isinstance(message, Say):
+            self._tell(RESPONSES.encode(Heard(False)))
+        elif isinstance(message, AskPassword):
+            self._tell(RESPONSES.encode(Password(None)))
+
+    def pass_on(self, line: bytes) -> None:
+        """Tells it what the runner says."""
+        said = RESPONSES.decode(line)
+        if isinstance(said, Progress):
+            self._done = said.done
+            self._trouble = said.trouble
+            line = RESPONSES.encode(replace(said, done=self._before + said.done))
+        self.is_refused = self.is_refused or isinstance(said, Refusal)
+        self._tell(line)
+
+    def lose_runner(self) -> None:
+        """The runner that told it how far it is has gone."""
+        self._before, self._done = self._before + self._done, 0
+
+    def worry(self, trouble: str) -> None:
+        """Tells it why nothing can be done at the site just now."""
+        if self.run is not None and trouble != self._trouble:
+            self._trouble = trouble
+            self._tell(RESPONSES.encode(Progress(self._before + self._done, trouble=trouble)))
+
+    def refuse(self, error: HeadwayError) -> None:
+        self._tell(RESPONSES.encode(Refusal([error.what, error.fix])))
+        with contextlib.suppress(OSError):
+            self.line.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def is_behind(self) -> bool:
+        return bool(self._unsent)
+
+    def flush(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[self.line.send(self._unsent) :]
+        except BlockingIOError:
+            self.is_gone = self.is_gone or len(self._unsent) > MOST_UNSENT
+        except OSError:
+            self._unsent, self.is_gone = b"", True
+
+    def _tell(self, text: bytes) -> None:
+        self._unsent += text
+        self.flush()

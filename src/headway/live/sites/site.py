@@ -1,0 +1,30 @@
+"""A site as a run uses it: how its host is reached, and how much may run there."""
+
+from __future__ import annotations
+
+from headway.model.record import record
+
+
+@record
+class Site:
+    """A host on which placeholders can be started."""
+
+    name: str
+    host: str = ""  # as ssh knows it; "": this computer
+    slots: int = 0  # 0: a slot for each core there
+    directory: str = ""  # where jobs run there; "": the same paths as here
+    python: str = ""  # the interpreter there; "": the first one that will do
+    options: tuple[str, ...] = ()  # of ssh
+
+    def arguments(self, command: str) -> list[str]:
+        """What to start here so that a command runs there, connected by its standard input and output."""
+        if not self.host:
+            return ["sh", "-c", command]
+        return ["ssh", *_QUIET, *self.options, "--", self.host, command]
+
+
+# Nobody is there to answer questions; a connection that is cut is noticed within fifteen seconds.
+_QUIET = [
+    *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15"),
+    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
+]
