@@ -85,7 +85,9 @@ class NodeContract:
         crew.run("a", exit_code=2)
         assert commands(crew) == ["exec /pre a 1"]
         crew.end("a", exit_code=3)
-        assert crew.states() == "a:f" and crew.store.progress.failures(crew.workflow) == [("a", 0, 3, 3, "so")]
+        assert crew.states() == "a:f" and crew.store.progress.failures(crew.workflow) == [
+            ("a", 0, 3, 3, "so", "local", "")
+        ]
         crew.store.submissions.retry_failed(crew.workflow)
         assert commands(crew) == ["exec /pre a 0"]
 

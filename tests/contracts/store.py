@@ -153,7 +153,7 @@ class StoreContract(PastContract):
         assert crew.states() == "a:e"
         crew.run("a", exit_code=7)
         assert crew.states() == "a:f"
-        assert crew.store.progress.failures(crew.workflow) == [("a", 0, 2, 7, "so")]
+        assert crew.store.progress.failures(crew.workflow) == [("a", 0, 2, 7, "so", "local", "")]
         history = crew.store.progress.attempts(crew.workflow)
         assert [(name, number, host, code) for name, number, host, _, _, code, *_ in history] == [
             ("a", 1, "here", -9),

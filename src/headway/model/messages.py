@@ -16,6 +16,7 @@ else:
     JobId = WorkflowId = LeaseId = PlaceholderId = int
 
 Seconds = float
+LOCAL = "local"  # the site that every store has: the computer that it is on
 PATIENCE: Seconds = 120.0  # of silence, after which a placeholder's jobs may be run again, unless it says otherwise
 
 
@@ -30,6 +31,7 @@ class Finish:
     max_rss: int = 0  # bytes
     cpu_seconds: Seconds = 0.0
     reason: str = ""  # why it ended so, where its exit code does not tell: "time limit", "lost"
+    tail: str = ""  # the last lines that it printed, if it failed where its log cannot be seen
 
 
 @record

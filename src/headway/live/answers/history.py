@@ -27,7 +27,7 @@ def _attempt(attempt: Attempt) -> dict[str, Any]:
         "attempt": attempt.number,
         "step": STEPS[attempt.step],
         "host": attempt.host,
-        "site": None,
+        "site": attempt.site,
         "started": attempt.started,
         "ended": attempt.ended,
         "exit_code": attempt.exit_code,

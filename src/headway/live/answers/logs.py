@@ -47,7 +47,7 @@ def _log(
         "attempt": attempt.number,
         "step": attempt.step.name.lower(),
         "exit_code": attempt.exit_code,
-        "site": "local",
+        "site": attempt.site,
         "path": named[0] if named else output.log,
         "files": [*named, output.log],
         "text": b"".join(pieces).decode("utf-8", "replace"),  # many parsers refuse lone surrogates

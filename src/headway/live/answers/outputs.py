@@ -9,14 +9,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from headway.live.client.asking import asked, is_served
-from headway.live.home.folder import Home
+from headway.live.home.folder import Home, far_log
 from headway.live.home.ownership import read_in
 from headway.live.store import Store
 from headway.live.store.spec import Spec
 from headway.live.store.views import Attempt, Run
-from headway.model.messages import JobId
+from headway.model.errors import HeadwayError
+from headway.model.messages import LOCAL, JobId
 from headway.model.record import mutable
 from headway.model.states import State, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.sites.far_files import Far, FarTail
 
 _CHUNK = 1 << 20
 PACE = 0.1  # seconds between two looks at a job that runs
@@ -72,9 +77,10 @@ class Output:
     home: Home
     attempt: Attempt
     log: str
-    named: list[Tail]
+    named: list[Tail] | list[FarTail]
     printed: int = 0
-    _log: Tail | None = None
+    far: Far | None = None  # the site where they are, if it is another
+    _log: Tail | FarTail | None = None
     _heading: str = ""
 
     @classmethod
@@ -87,6 +93,12 @@ class Output:
         place = Path(run.directory, spec.directory or ".")
         files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
         log = home.log(run.workflow, attempt.job, attempt.number)
+        if attempt.site != LOCAL:
+            from headway.live.sites.far_files import Far
+
+            far = Far(home, store.place, attempt.site)
+            own = far_log(attempt.home, run.workflow, attempt.job, attempt.number)
+            return cls(home, attempt, own, far.named(list(files)), far=far)
         flags = os.O_NOFOLLOW if home.is_foreign else 0  # its store says which files these are
         return cls(home, attempt, log, [Tail(path, flags=flags) for path in files])
 
@@ -95,7 +107,7 @@ class Output:
         if not self._has_begun(ended):
             return
         for tail in (*self.named, *([self._log] if self._log is not None else ())):
-            for data in tail.news():
+            for data in tail.news() if self.far is None else self._news_from_there(tail, talk):
                 if self.named and tail.path != self._heading:
                     self._heading = tail.path
                     talk(f"==> {tail.path} <==")
@@ -106,6 +118,8 @@ class Output:
         """Whether there may be something to read: files named by its job may be from an earlier attempt until then."""
         if self._log is not None:
             return True
+        if self.far is not None:
+            return self._has_begun_there(self.far, ended)
         if Path(self.log).exists():
             self._log = Tail(self.log, below=self.home.folder)
             return True
@@ -123,6 +137,26 @@ class Output:
                 return True
         found.close()
         return False
+
+    def _news_from_there(self, tail: Tail | FarTail, talk: Talk) -> Iterator[bytes]:
+        """The same from another site. If that cannot be reached, what came with the end of a failed attempt."""
+        try:
+            yield from tail.news()
+        except HeadwayError as error:
+            if self.printed or not self.attempt.tail:
+                raise
+            talk(f"{error} The last lines that came with its end:")
+            yield self.attempt.tail.encode()
+
+    def _has_begun_there(self, far: Far, ended: bool) -> bool:
+        """The same at another site: the log, or what becomes the log of a job that runs."""
+        from headway.live.sites.far_files import FarTail
+
+        path = self.log if ended else far.output(self.attempt.lease)
+        if path is None:
+            return False
+        self._log = FarTail(far, path)
+        return True
 
     def close(self) -> None:
         for tail in (*self.named, *([self._log] if self._log is not None else ())):

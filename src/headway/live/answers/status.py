@@ -169,7 +169,7 @@ def answer(found: Status) -> dict[str, Any]:
                 "attempt": job.attempt,
                 "command": job.command,
                 "host": job.host,
-                "site": "local",
+                "site": job.site,
                 "started": job.started,
                 "status": job.status,
             }

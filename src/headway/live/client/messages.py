@@ -83,6 +83,14 @@ class Attach:
     attach: bool = True
 
 
+@record
+class Fetch:
+    """Asks the channel to a site for a piece of a file there, such as a log."""
+
+    fetch: str
+    at: Count = 0  # bytes to pass over
+
+
 # --- what the runner says -------------------------------------------------------------------------------------------
 
 
@@ -133,6 +141,14 @@ class Place:
 
 
 @record
+class Piece:
+    """A piece of a file at a site, from the place that was asked for."""
+
+    piece: str  # in base64; "": there is nothing more, or no such file
+    size: int  # of the file; -1: there is none
+
+
+@record
 class Heard:
     """Whether the job that said something still has its lease; None: it is of another store."""
 
@@ -153,9 +169,11 @@ class Refusal:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
-    Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach
-    Response = Greeting | Progress | Place | Heard | Password | Refusal
+    Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch
+    Response = Greeting | Progress | Place | Heard | Password | Refusal | Piece
 else:
     Request = Response = object
-REQUESTS = Codec((Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach), records=(Word,), by_name=True)
-RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal), records=(Failure,), by_name=True)
+REQUESTS = Codec(
+    (Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch), records=(Word,), by_name=True
+)
+RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal, Piece), records=(Failure,), by_name=True)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from headway.live.client.line import Line
 from headway.live.client.messages import Failure, Progress, Stop
 from headway.live.client.starter import Starter
-from headway.live.home.folder import Home
+from headway.live.home.folder import Home, far_log
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
-from headway.model.messages import JobId, WorkflowId
+from headway.model.messages import LOCAL, JobId, WorkflowId
 from headway.model.record import record
 
 TYPE_CHECKING = False
@@ -91,9 +91,16 @@ class Stops:
 def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[Failure]:
     """The jobs that have failed: how, and where they say why. A node whose processes failed has no log of its own."""
     return [
-        Failure(name, code, reason or "", home.log(workflow, JobId(job), attempt) if attempt else None)
-        for name, job, attempt, code, reason in store.progress.failures(workflow)
+        Failure(name, code, reason or "", place(home, site, folder, workflow, JobId(job), attempt) if attempt else None)
+        for name, job, attempt, code, reason, site, folder in store.progress.failures(workflow)
     ]
+
+
+def place(home: Home, site: str, folder: str, workflow: WorkflowId, job: JobId, attempt: int) -> str:
+    """Where the log of an attempt is; at another site, SITE:PATH, and headway logs fetches it."""
+    if site == LOCAL:
+        return home.log(workflow, job, attempt)
+    return f"{site}:{far_log(folder, workflow, job, attempt)}"
 
 
 @record

@@ -8,7 +8,7 @@ from headway.engine.ready import Room
 from headway.live.clock import Clock
 from headway.live.doors.messages import VERSION, Hello, Left, Question, Reply, Setting, Welcome, Word
 from headway.model.errors import HeadwayError, NotFoundError
-from headway.model.messages import Finish, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import LOCAL, Finish, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.record import replace
 
 TYPE_CHECKING = False
@@ -21,8 +21,9 @@ _NOTHING: dict[WorkflowId, Setting] = {}
 class StoreEnd:
     """One runner, as its store sees it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, site: str = LOCAL, home: str = "") -> None:
         self._store, self._leases = store, store.leases
+        self._site_name, self._home = site, home
         self._clock = Clock()
         self._is_shared = store.is_shared
         self.placeholder = PlaceholderId(0)
@@ -41,7 +42,9 @@ class StoreEnd:
             self.placeholder = hello.placeholder
             answer = self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now, (), hello.holds)
             return Welcome(store.id, store.is_shared, self.placeholder, lost=answer.lost)
-        self.placeholder = store.placeholders.enter(hello.host, hello.pid, now, hello.patience)
+        self.placeholder = store.placeholders.enter(
+            *(hello.host, hello.pid, now, hello.patience, self._site_name, self._home)
+        )
         if ends:
             self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now)
         if store.is_shared:  # others hold leases of their own

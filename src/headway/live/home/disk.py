@@ -7,7 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from headway.model.errors import UsageError, shown
-from headway.model.job import Job
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.model.job import Job
 
 
 def check_disk(name: str, job: Job, directory: str) -> None:

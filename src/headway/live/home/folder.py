@@ -39,6 +39,11 @@ def say(sentence: str, handles: tuple[int, ...] = (1, 2)) -> None:
             os.write(handles[-1], f"headway: {sentence}\n".encode(errors="backslashreplace"))
 
 
+def far_log(folder: str, workflow: WorkflowId, job: JobId, attempt: int) -> str:
+    """Where a runner with this folder keeps the output of an attempt, on whatever host it is."""
+    return f"{folder}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log"
+
+
 class LostHomeError(HeadwayError):
     """The folder of a runner was moved or removed under it."""
 
@@ -128,7 +133,7 @@ class Home:
 
     def log(self, workflow: WorkflowId, job: JobId, attempt: int) -> str:
         """The path of one attempt's output, as text since it is made for every job; a thousand jobs to a folder."""
-        return f"{self._text}/logs/{workflow}/{job // 1000}/{job}.{attempt}.log"
+        return far_log(self._text, workflow, job, attempt)
 
     @property
     def identity(self) -> int:

@@ -10,7 +10,11 @@ from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Seconds, WorkflowId
 from headway.model.record import record
 
-Told = Callable[[bool | HeadwayError], None]  # called with the result of a status message, or with the error
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Told = Callable[[bool | HeadwayError], None]  # called with the result of a status message, or with the error
+else:
+    Told = object  # Python 3.9 has no unions at run time
 
 
 @record

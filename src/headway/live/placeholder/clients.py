@@ -12,6 +12,7 @@ from headway.live.client.messages import (
     REQUESTS,
     RESPONSES,
     AskPassword,
+    Attach,
     Cancel,
     Failure,
     Greeting,
@@ -121,8 +122,10 @@ class Client:
             self.asks_where = message.where
         elif isinstance(message, AskPassword):
             self.asks_password = True
-        else:
+        elif isinstance(message, Attach):
             self.attaches = True
+        else:
+            raise ValueError("files are fetched by the channel to a site")
 
     def answer(self, said: Response) -> None:
         """Tells what the client has asked."""

@@ -16,7 +16,7 @@ from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
 from headway.live.placeholder.launch import Launch, nested_command
 from headway.live.placeholder.orphans import MARK, Search, mark
-from headway.live.placeholder.outputs import Outputs
+from headway.live.placeholder.outputs import Outputs, tail_of
 from headway.live.placeholder.partial_outputs import keep_changed, looks, remove_halves
 from headway.live.placeholder.roster import STATUS, Entry, Roster
 from headway.live.placeholder.running import (
@@ -35,6 +35,7 @@ from headway.live.placeholder.running import (
 )
 from headway.live.store.spec import Spec, with_services
 from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.record import replace
 from headway.model.states import Kind
 
 _MARK = MARK.encode()
@@ -73,6 +74,7 @@ class Jobs:
         self.launch = Launch(home, roster, Outputs(home.logs, self._log))
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
         self.warnings: list[str] = []  # that somebody should be told
+        self.tells_tails = False  # the last lines of what failed travel with its end: its log is on another host
 
     # --- begin -----------------------------------------------------------------------------------------------------
 
@@ -199,7 +201,8 @@ class Jobs:
             self._told_to_end[job.lease.id] = os.path.realpath(self._log(job.lease))
         self.ended += 1
         self.typical += (ended.at - job.started - self.typical) / min(self.ended, 8)
-        return Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
+        finish = Finish(job.lease.id, code, job.started, ended.at, ended.max_rss, ended.cpu_seconds, job.reason)
+        return replace(finish, tail=tail_of(self._log(job.lease))) if code and self.tells_tails else finish
 
     def _unknown(self, ended: Ended) -> Finish:
         """A job of which nobody knows how it ended: it runs again."""

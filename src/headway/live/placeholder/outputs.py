@@ -167,3 +167,17 @@ def _is_alone(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def tail_of(path: str, most: int = 2048) -> str:
+    """The last lines of a log, as text; empty if it has none."""
+    try:
+        with open(path, "rb") as log:  # noqa: PTH123 - a path as text, as everywhere here
+            size = log.seek(0, os.SEEK_END)
+            log.seek(max(0, size - most))
+            text = log.read(most)
+    except OSError:
+        return ""
+    if size > most:
+        text = text.partition(b"\n")[2] or text
+    return text.decode(errors="replace").replace("\0", "")

@@ -74,6 +74,7 @@ class Runner:
         self.store_id, is_shared = welcome.store, welcome.is_shared
         mark = f"{welcome.store}-{self.home.identity:x}"
         self.jobs = Jobs(self.home, mark, self.server, self.roster, self.poll)
+        self.jobs.tells_tails = self.called is not None
         over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
             self.home.remember([welcome.placeholder])

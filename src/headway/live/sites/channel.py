@@ -12,7 +12,7 @@ import select
 import time
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS
+from headway.live.client.messages import REQUESTS, Piece
 from headway.live.doors.codec import encode
 from headway.live.doors.serving import Server
 from headway.live.home.folder import Home, say
@@ -23,7 +23,9 @@ from headway.live.sites.frames import (
     FIRST_CLIENT,
     PORT,
     Folder,
+    Found,
     Open,
+    Read,
     Ready,
     Shut,
     Sorry,
@@ -90,7 +92,7 @@ class Channel:
             return
         self._poll.register(self._call, select.POLLIN)
 
-    def _lose(self, now: Seconds) -> None:
+    def _lose(self, now: Seconds, error: HeadwayError | None = None) -> None:
         """The connection is over: says why, and calls again after a while."""
         call, was_ready = self._call, self._server is not None
         assert call is not None
@@ -105,7 +107,7 @@ class Channel:
             return
         if was_ready:
             self._pause = FIRST_PAUSE
-        self._fail(fault(self._site, code, call.all_said, was_ready), now)
+        self._fail(error or fault(self._site, code, call.all_said, was_ready), now)
 
     def _fail(self, error: HeadwayError, now: Seconds) -> None:
         if str(error) != self._trouble:
@@ -122,9 +124,8 @@ class Channel:
     def _begin(self, ready: Ready) -> None:
         """The far end is there."""
         self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
-        end = SiteEnd(self._store, self._site, lambda folder: self._say(control(Folder(folder))))
+        end = SiteEnd(self._store, self._site, ready.home, lambda folder: self._say(control(Folder(folder))))
         self._server = Server(end, self._store, lambda response: self._say(frame(PORT, encode(response))))
-        self._say(b"")
         for guest in self._guests.values():
             self._introduce(guest)
 
@@ -133,6 +134,8 @@ class Channel:
         if guest.run is not None:
             guest.run = run = guest.with_slots(self._slots)
             self._say(frame(guest.stream, REQUESTS.encode(run)))
+        for line in guest.waiting():
+            self._pass_on(guest, line)
 
     @property
     def _slots(self) -> int:
@@ -170,7 +173,7 @@ class Channel:
         if peer(line) != os.geteuid():
             line.close()
             return
-        guest = Guest(line, self._next)
+        guest = Guest(line, self._next, self._site.name)
         self._next += 1
         self._guests[line.fileno()] = guest
         self._poll.register(line, select.POLLIN)
@@ -182,12 +185,19 @@ class Channel:
             guest.flush()
         if mask & ~select.POLLOUT:
             for line in guest.heard(self._slots):
-                if self._server is not None:
-                    self._say(frame(guest.stream, line))
-                else:
-                    guest.answer_alone(line)
-                    if self._trouble:
-                        guest.worry(f"site {self._site.name}: {self._trouble}")
+                self._pass_on(guest, line)
+
+    def _pass_on(self, guest: Guest, line: bytes) -> None:
+        """Something that a guest says goes to the runner; a file that it wants is the far end's business."""
+        wanted = guest.wanted_file(line)
+        if self._server is None:
+            guest.answer_alone(line)
+            if self._trouble:
+                guest.worry(f"site {self._site.name}: {self._trouble}")
+        elif wanted is not None:
+            self._say(control(Read(wanted.fetch, wanted.at, guest.stream)))
+        else:
+            self._say(frame(guest.stream, line))
 
     def _hear_far(self, mask: int, now: Seconds) -> None:
         call = self._call
@@ -198,10 +208,10 @@ class Channel:
             lines = call.heard() if mask & ~select.POLLOUT else []
             for line in lines or ():
                 self._take(line)
-        except HeadwayError as error:
-            say(f"site {self._site.name}: {error}")
-            lines = None
-        if lines is None and self._call is call:
+        except HeadwayError as error:  # what comes makes no sense, or the far end is sorry
+            self._lose(now, error)
+            return
+        if lines is None:
             self._lose(now)
 
     def _take(self, line: bytes) -> None:
@@ -225,8 +235,12 @@ class Channel:
         message = controlled(text)
         if isinstance(message, Ready):
             self._begin(message)
+        elif isinstance(message, Found):
+            for guest in self._guests.values():
+                if guest.stream == message.stream:
+                    guest.give(Piece(message.found, message.size))
         elif isinstance(message, Sorry):
-            raise HeadwayError(message.sorry, message.fix)
+            raise LastingError(message.sorry, message.fix)
         elif isinstance(message, Shut) and message.shut != PORT:
             for guest in self._guests.values():
                 if guest.stream == message.shut and guest.is_refused:  # else the runner goes, and the next one hears it

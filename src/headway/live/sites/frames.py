@@ -57,6 +57,24 @@ class Folder:
 
 
 @record
+class Read:
+    """A client wants a piece of a file."""
+
+    read: str
+    at: int
+    stream: int
+
+
+@record
+class Found:
+    """A piece of it, as client.messages.Piece has it."""
+
+    found: str
+    size: int
+    stream: int
+
+
+@record
 class Sorry:
     """The far end cannot go on: what is wrong, and the way out."""
 
@@ -64,11 +82,11 @@ class Sorry:
     fix: str = ""
 
 
-_CODEC = Codec((Begin, Ready, Open, Shut, Folder, Sorry), by_name=True)
+_CODEC = Codec((Begin, Ready, Open, Shut, Folder, Read, Found, Sorry), by_name=True)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Control = Begin | Ready | Open | Shut | Folder | Sorry
+    Control = Begin | Ready | Open | Shut | Folder | Read | Found | Sorry
 
 
 def control(message: Control) -> bytes:

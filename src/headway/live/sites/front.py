@@ -6,6 +6,7 @@ jobs go on.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import select
@@ -22,8 +23,10 @@ from headway.live.sites.frames import (
     VERSION,
     Begin,
     Folder,
+    Found,
     Lines,
     Open,
+    Read,
     Ready,
     Shut,
     Sorry,
@@ -36,6 +39,7 @@ from headway.model.errors import HeadwayError
 
 TRIES = 100  # to find a runner or to start one, while another is about to come or to go
 PAUSE = 0.05  # seconds between two of them
+PIECE = 1 << 18  # bytes of a file that are sent at once
 KNOCKING = 10.0  # seconds that a runner may take to let somebody in
 
 
@@ -149,6 +153,8 @@ class Front:
             for handle, number in list(self._numbers.items()):
                 if number == message.shut:
                     self._drop(handle)
+        elif isinstance(message, Read):
+            self.say(control(_found(message)))
         elif isinstance(message, Folder):
             try:
                 Path(message.folder).expanduser().mkdir(parents=True, exist_ok=True)
@@ -195,6 +201,17 @@ class Front:
         self._poll.unregister(handle)
         self._streams.pop(handle).close()
         del self._numbers[handle], self._heard[handle]
+
+
+def _found(wanted: Read) -> Found:
+    """A piece of a file here."""
+    try:
+        with Path(wanted.read).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(min(wanted.at, size))
+            return Found(base64.b64encode(file.read(PIECE)).decode(), size, wanted.stream)
+    except (OSError, ValueError):
+        return Found("", -1, wanted.stream)
 
 
 def _folder(begin: Begin) -> Path:
@@ -269,6 +286,10 @@ def _started(home: Home) -> tuple[socket.socket, int]:
             from headway.live.placeholder.process import become_far_runner
 
             code = keep(home.folder, told, lambda: become_far_runner(home, theirs, told))
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()  # to the near end: there is no log yet
         finally:
             os._exit(code)
     theirs.close()

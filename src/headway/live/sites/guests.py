@@ -9,9 +9,11 @@ from headway.live.client.messages import (
     REQUESTS,
     RESPONSES,
     AskPassword,
+    Fetch,
     Greeting,
     Heard,
     Password,
+    Piece,
     Place,
     Progress,
     Refusal,
@@ -29,9 +31,9 @@ MOST_UNSENT = 16 << 20  # bytes that a client may leave unread
 class Guest:
     """A client that came in by the near end's door. It outlives channels: what it wants is said on each new one."""
 
-    def __init__(self, line: socket.socket, stream: int) -> None:
+    def __init__(self, line: socket.socket, stream: int, site: str) -> None:
         line.setblocking(False)
-        self.line, self.stream = line, stream
+        self.line, self.stream, self._site = line, stream, site
         self.run: Run | None = None  # what it wants run
         self.is_gone = False
         self.is_refused = False  # the runner does nothing for it
@@ -39,6 +41,7 @@ class Guest:
         self._unsent = b""
         self._before = self._done = 0  # jobs done that earlier runners told of, and this one
         self._trouble = ""
+        self._waiting: list[bytes] = []  # files that it asked for before the host could be reached
         self._tell(RESPONSES.encode(Greeting()))
 
     def heard(self, slots: int) -> list[bytes]:
@@ -77,6 +80,21 @@ class Guest:
             self._tell(RESPONSES.encode(Heard(False)))
         elif isinstance(message, AskPassword):
             self._tell(RESPONSES.encode(Password(None)))
+        elif isinstance(message, Fetch):
+            self._waiting.append(line)
+
+    def waiting(self) -> list[bytes]:
+        """What it has asked for in vain so far."""
+        waiting, self._waiting = self._waiting, []
+        return waiting
+
+    def wanted_file(self, line: bytes) -> Fetch | None:
+        """The file that it asks for, if it does."""
+        message = REQUESTS.decode(line) if b'"fetch"' in line else None
+        return message if isinstance(message, Fetch) else None
+
+    def give(self, piece: Piece) -> None:
+        self._tell(RESPONSES.encode(piece))
 
     def pass_on(self, line: bytes) -> None:
         """Tells it what the runner says."""
@@ -84,7 +102,8 @@ class Guest:
         if isinstance(said, Progress):
             self._done = said.done
             self._trouble = said.trouble
-            line = RESPONSES.encode(replace(said, done=self._before + said.done))
+            failures = [replace(one, log=one.log and f"{self._site}:{one.log}") for one in said.failures]
+            line = RESPONSES.encode(replace(said, done=self._before + said.done, failures=failures))
         self.is_refused = self.is_refused or isinstance(said, Refusal)
         self._tell(line)
 

@@ -13,8 +13,7 @@ from headway.live.home.folder import Home
 from headway.live.sites.site import Site
 from headway.live.store import SITES
 from headway.model.errors import HeadwayError
-
-LOCAL = "local"  # this computer, which every store knows as a site
+from headway.model.messages import LOCAL
 
 
 class SiteStarter(Starter):

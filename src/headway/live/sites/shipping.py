@@ -20,8 +20,8 @@ _NAMES = """
     __init__ model.__init__ model.errors model.messages model.record model.states engine.__init__ engine.ready
     engine.silence live.__init__ live.clock live.codec live.failpoint live.client.__init__ live.client.door
     live.client.messages live.doors.__init__ live.doors.codec live.doors.messages live.doors.pipe
-    live.home.__init__ live.home.environments live.home.folder live.home.lost live.home.ownership
-    live.home.runner_log live.placeholder.__init__ live.placeholder.adoption live.placeholder.aside
+    live.home.__init__ live.home.disk live.home.environments live.home.folder live.home.lost live.home.ownership
+    live.home.runner_log live.home.sharing live.placeholder.__init__ live.placeholder.adoption live.placeholder.aside
     live.placeholder.asked live.placeholder.clients live.placeholder.demand live.placeholder.exchange
     live.placeholder.inherited live.placeholder.jobs live.placeholder.keeper live.placeholder.launch
     live.placeholder.limits live.placeholder.lost_files live.placeholder.orphans live.placeholder.others

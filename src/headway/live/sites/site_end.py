@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class SiteEnd(StoreEnd):
     """`prepare` makes a folder at the site."""
 
-    def __init__(self, store: Store, site: Site, prepare: Callable[[str], None]) -> None:
-        super().__init__(store)
+    def __init__(self, store: Store, site: Site, home: str, prepare: Callable[[str], None]) -> None:
+        super().__init__(store, site.name, home)
         self._site, self._prepare = site, prepare
 
     def hello(self, hello: Hello) -> Welcome:

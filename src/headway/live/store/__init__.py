@@ -60,8 +60,9 @@ def has_password(url: str) -> bool:
 class Store:
     """The jobs database: a connection to it, and its parts. Each is imported when it is first used: runs are short."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, place: str = "") -> None:
         self.database, self.news = database, database.news
+        self.place = place  # as `opened` takes it
         self.id = database.id  # the mark that its jobs carry
         self.is_shared = database.is_shared  # whether placeholders of other hosts may use it at the same time
         self.clock, self.close = database.clock, database.close
@@ -129,10 +130,10 @@ def opened(place: str | Path, sync: str = "normal") -> Store:
     if is_server(str(place)):
         from headway.live.store.postgres import PostgresDatabase
 
-        return Store(PostgresDatabase(str(place)))
+        return Store(PostgresDatabase(str(place)), str(place))
     from headway.live.store.sqlite import SqliteDatabase
 
-    return Store(SqliteDatabase(_file(str(place)), sync))
+    return Store(SqliteDatabase(_file(str(place)), sync), str(place))
 
 
 def looked_at(place: str | Path) -> Store:
@@ -144,7 +145,7 @@ def looked_at(place: str | Path) -> Store:
         if not is_own(file) or not is_writable(file):
             from headway.live.store.read_only import ReadOnlyDatabase
 
-            return Store(ReadOnlyDatabase(file))
+            return Store(ReadOnlyDatabase(file), str(place))
     return opened(place)
 
 

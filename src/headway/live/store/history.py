@@ -10,7 +10,7 @@ from headway.live.store.text import decode, encode
 from headway.live.store.views import Attempt, Event, Member, Run, Web
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.job import Rules
-from headway.model.messages import JobId, LeaseId, WorkflowId
+from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import replace
 from headway.model.states import Kind, Step
 
@@ -120,21 +120,26 @@ class History:
 
 
 def _attempts(rows: Sequence[Sequence[Any]]) -> list[Attempt]:
-    return [
-        Attempt(
-            lease,
-            job,
-            decode(name),
-            number,
-            Step(step),
-            decode(host),
-            leased if ended is None else started or None,
-            ended,
-            code,
-            rss,
-            cpu,
-            None if reason is None else decode(reason),
-            None if status is None else decode(status),
-        )
-        for lease, job, name, number, step, host, leased, started, ended, code, rss, cpu, reason, status in rows
-    ]
+    return [_attempt(*values) for values in rows]
+
+
+def _attempt(
+    lease: LeaseId,
+    job: JobId,
+    name: str,
+    number: int,
+    step: int,
+    host: str,
+    leased: Seconds,
+    started: Seconds | None,
+    ended: Seconds | None,
+    *rest: Any,
+) -> Attempt:
+    code, rss, cpu, reason, status, site, home, tail = rest
+    return Attempt(
+        *(lease, job, decode(name), number, Step(step), decode(host)),
+        *(leased if ended is None else started or None, ended, code, rss, cpu),
+        None if reason is None else decode(reason),
+        None if status is None else decode(status),
+        *(decode(site), decode(home), decode(tail or "")),
+    )

@@ -13,7 +13,18 @@ from headway.live.store.giving import Giving, TakenJob, traits
 from headway.live.store.rows import MovedError
 from headway.live.store.text import decode, encode
 from headway.model.errors import NotFoundError
-from headway.model.messages import PATIENCE, Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
+from headway.model.messages import (
+    LOCAL,
+    PATIENCE,
+    Answer,
+    Finish,
+    JobId,
+    Lease,
+    LeaseId,
+    PlaceholderId,
+    Seconds,
+    WorkflowId,
+)
 from headway.model.states import State
 
 TYPE_CHECKING = False
@@ -74,6 +85,9 @@ class Leases:
     def finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Writes what follows from ends, inside a transaction; and from leases that a placeholder says it has."""
         changes = self._database.step(finished, now, holds)
+        for one in finished:
+            if one.tail:
+                self._database.run("keep_tail", lease=one.lease, tail=encode(one.tail))
         if changes.nodes or changes.renewed:  # only nodes can end a workflow
             from headway.live.store.consequences import write_consequences
 
@@ -168,10 +182,22 @@ class Placeholders:
     def __init__(self, database: Database, leases: Leases) -> None:
         self._database, self._leases = database, leases
 
-    def enter(self, host: str, pid: int, now: Seconds, patience: Seconds = PATIENCE) -> PlaceholderId:
-        """A new placeholder, and how long its silence may last before its jobs are given to others."""
+    def enter(
+        self,
+        host: str,
+        pid: int,
+        now: Seconds,
+        patience: Seconds = PATIENCE,
+        site: str = LOCAL,
+        home: str = "",
+    ) -> PlaceholderId:
+        """A new placeholder, and how long its silence may last before its jobs are given to others.
+
+        `home`: the folder that it has at its site, if that is not the store's.
+        """
+        given = {"pid": pid, "now": now, "patience": patience, "site": encode(site), "home": encode(home)}
         with self._database.transaction():
-            self._database.run("enter", host=encode(host), pid=pid, now=now, patience=patience)
+            self._database.run("enter", host=encode(host), **given)
             return PlaceholderId(self._database.run("entered")[0][0])
 
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:

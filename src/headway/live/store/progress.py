@@ -6,7 +6,7 @@ from headway.engine.outlook import is_decisive, result
 from headway.live.store.giving import outlook, traits
 from headway.live.store.rows import STATES, row
 from headway.live.store.text import decode, encode
-from headway.model.messages import JobId, Seconds, WorkflowId
+from headway.model.messages import LOCAL, JobId, Seconds, WorkflowId
 from headway.model.states import State
 
 TYPE_CHECKING = False
@@ -42,11 +42,14 @@ class Progress:
             for job, name, state, rank, waiting_for, attempts in self._database.run("jobs", workflow=workflow)
         ]
 
-    def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None]]:
-        """Failed jobs: name, place, last attempt's number, exit code and reason."""
+    def failures(self, workflow: WorkflowId) -> list[tuple[str, int, int, int | None, str | None, str, str]]:
+        """Failed jobs: name, place, last attempt's number, exit code, reason, site, and its runner's folder there."""
         return [
-            (decode(name), job, number, exit_code, None if reason is None else decode(reason))
-            for name, job, number, exit_code, reason in self._database.run("failures", workflow=workflow)
+            (
+                *(decode(name), job, number, exit_code, None if reason is None else decode(reason)),
+                *(decode(site or LOCAL), decode(home or "")),
+            )
+            for name, job, number, exit_code, reason, site, home in self._database.run("failures", workflow=workflow)
         ]
 
     def attempts(self, workflow: WorkflowId) -> list[tuple[object, ...]]:

@@ -340,7 +340,11 @@ SELECT job, id FROM new -- postgresql
 UPDATE jobs SET state = {RUNNING}, lease = :id, attempts = :number, changed = :id WHERE workflow = :workflow AND job = :job
 
 -- name: enter
-INSERT INTO placeholders (host, pid, started, beat, since, patience) VALUES (:host, :pid, :now, :now, :now, :patience)
+INSERT INTO placeholders (host, pid, started, beat, since, patience, site, home)
+VALUES (:host, :pid, :now, :now, :now, :patience, :site, :home)
+
+-- name: keep_tail
+UPDATE attempts SET tail = :tail WHERE id = :lease
 
 -- The placeholder that this connection has just written.
 -- name: entered
@@ -405,8 +409,8 @@ FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.kind <> {PART} ORDER BY j.job
 
 -- name: failures
-SELECT s.name, j.job, COALESCE(a.number, 0), COALESCE(a.exit_code, n.result), a.reason
-FROM jobs j LEFT JOIN attempts a ON a.id = j.lease
+SELECT s.name, j.job, COALESCE(a.number, 0), COALESCE(a.exit_code, n.result), a.reason, p.site, p.home
+FROM jobs j LEFT JOIN attempts a ON a.id = j.lease LEFT JOIN placeholders p ON p.id = a.placeholder
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job
 WHERE j.workflow = :workflow AND j.state = {FAILED} AND j.kind <> {PART} ORDER BY j.job

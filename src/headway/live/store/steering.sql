@@ -165,7 +165,8 @@ SELECT j.job, s.name, j.state, j.off, j.lease FROM jobs j JOIN specs s ON s.work
 WHERE j.workflow = :workflow AND j.job BETWEEN :first AND :last AND j.kind NOT IN ({MILESTONE}, {PART}) ORDER BY j.job
 
 -- name: running_jobs
-SELECT j.workflow, j.job, s.name, a.id, a.number, s.spec, p.host, a.leased, COALESCE(a.status, ''), a.step, n.rules
+SELECT j.workflow, j.job, s.name, a.id, a.number, s.spec, p.host, a.leased, COALESCE(a.status, ''), a.step, n.rules,
+    p.site
 FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.placeholder
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     LEFT JOIN nodes n ON n.workflow = j.workflow AND n.job = j.job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
-from headway.model.messages import JobId, LeaseId, Seconds, WorkflowId
+from headway.model.messages import LOCAL, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable, record, replace
 from headway.model.states import Kind, State, Step
 
@@ -110,6 +110,7 @@ class RunningJob:
     host: str
     started: Seconds
     status: str  # what it says of itself
+    site: str = LOCAL
 
 
 @record
@@ -202,6 +203,9 @@ class Attempt:
     cpu_seconds: Seconds | None
     reason: str | None
     status: str | None  # what the job says of itself
+    site: str = LOCAL
+    home: str = ""  # the placeholder's folder at the site; "": that of the store
+    tail: str = ""  # the last lines that it printed, if it failed at another site
 
     @property
     def is_lost(self) -> bool:

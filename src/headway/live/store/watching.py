@@ -65,8 +65,9 @@ class Watching:
                 decode(host),
                 leased,
                 decode(status),
+                decode(site),
             )
-            for number, job, name, lease, attempt, spec, host, leased, status, step, rules in self._database.run(
+            for number, job, name, lease, attempt, spec, host, leased, status, step, rules, site in self._database.run(
                 "running_jobs", workflow=workflow
             )
         ]

@@ -1,0 +1,87 @@
+"""Files at another site, read through the channel to it; the channel is started if there is none."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+
+from headway.live.client.asking import asked
+from headway.live.client.line import Line
+from headway.live.client.messages import Fetch, Piece
+from headway.live.client.watch import watched
+from headway.live.home.folder import Home
+from headway.live.sites.named import named_sites
+from headway.live.sites.opening import SiteStarter, site_home
+from headway.model.errors import HeadwayError
+from headway.model.record import mutable
+
+PATIENCE = 30.0  # seconds that a host has to answer
+
+
+@mutable
+class Far:
+    """A site whose files are wanted."""
+
+    home: Home  # of the store
+    place: str  # of the store: its file or its server
+    site: str
+    _line: Line | None = None
+
+    def line(self) -> Line:
+        if self._line is None:
+            own = site_home(self.home, self.site)
+            found = Line.to(own, PATIENCE)
+            if found is None:
+                (site,) = named_sites([self.site])
+                found = watched(own, SiteStarter(own, self.place, "normal", site), PATIENCE)
+            self._line = found
+        return self._line
+
+    def output(self, lease: int) -> str | None:
+        """Where a job that runs there writes."""
+        said = asked(site_home(self.home, self.site), lease)
+        return None if said is None else said.output
+
+    def named(self, files: Sequence[str]) -> list[FarTail]:
+        """Files that a job names, which have the same paths there."""
+        return [FarTail(self, file) for file in files]
+
+    def close(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+
+@mutable
+class FarTail:
+    """A file there that may grow: what was not read yet of it. Keeps to answers.outputs.Tail."""
+
+    far: Far
+    path: str
+    at: int = 0  # bytes that were read
+    size: int = -1
+
+    def opened(self) -> bool:
+        """Whether there is such a file."""
+        return self.size >= 0 or self._piece() is not None
+
+    def news(self) -> Iterator[bytes]:
+        while data := self._piece():
+            self.at += len(data)
+            yield data
+
+    def _piece(self) -> bytes | None:
+        """What follows; None if there is no file."""
+        said = self.far.line().ask(Fetch(self.path, self.at), PATIENCE)
+        if not isinstance(said, Piece):
+            raise HeadwayError(f"site {self.far.site} does not send {self.path}.", "headway sites --check tells why.")
+        if said.size < 0:
+            return None
+        self.size = said.size
+        if said.size < self.at:  # it was begun again
+            self.at = 0
+            return self._piece()
+        return base64.b64decode(said.piece)
+
+    def close(self) -> None:
+        self.far.close()

@@ -1,0 +1,193 @@
+"""Runs on other hosts, over real ssh: nothing is lost and nothing is done twice, whatever is killed on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.live.ledger import until
+from tests.sites.bench import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ssh")]
+
+
+def test_a_run_uses_all_its_sites(bench: Bench) -> None:
+    # A job at each of the six slots before any of them ends: none of the sites does all of the work.
+    meet = "echo > $HEADWAY_JOB.there; until test $(ls | grep -c there) = 6; do sleep 0.01; done"
+    bench.script(*(f"workflow.job('j{number}', {meet!r})" for number in range(6)))
+    bench("run", "w.py", "--site", "a", "--site", "b", "--site", "local", "--slots", "2")
+    assert Counter(one["site"] for one in bench.json("history")["attempts"]) == {"a": 2, "b": 2, "local": 2}
+
+
+def test_the_host_needs_no_headway_and_gets_its_file_once(bench: Bench) -> None:
+    bench.jobs(2, 0)
+    bench("run", "w.py", "--site", "a")
+    (file,) = bench.hosts.folder.glob("cache/headway/runner-*.pyz")
+    before = file.stat()
+    bench("run", "w.py", "--site", "a", "--fresh")
+    assert file.stat().st_mtime_ns == before.st_mtime_ns and file.stat().st_ino == before.st_ino
+
+
+def test_a_file_that_was_damaged_there_is_sent_again(bench: Bench) -> None:
+    bench.jobs(2, 0)
+    bench("run", "w.py", "--site", "a")
+    (file,) = bench.hosts.folder.glob("cache/headway/runner-*.pyz")
+    file.write_bytes(file.read_bytes()[:1000])
+    bench("run", "w.py", "--site", "a", "--fresh")
+    bench.wait_for("end", 4)
+
+
+def test_what_a_job_printed_there_is_fetched_when_asked_for(bench: Bench) -> None:
+    bench.script("workflow.job('good', 'seq 100000')", "workflow.job('bad', 'echo this is why; exit 3')")
+    failed = bench("run", "w.py", "--site", "a", code=3)
+    assert "log: a:" in failed.stderr
+    assert bench("logs", "good").stdout == "".join(f"{number}\n" for number in range(1, 100_001))
+    (log,) = bench.json("logs", "bad")["logs"]
+    assert (log["site"], log["text"], log["exit_code"]) == ("a", "this is why\n", 3)
+
+
+def test_the_last_lines_of_a_failed_job_are_here_though_its_host_is_gone(bench: Bench) -> None:
+    bench.script("workflow.job('bad', 'seq 9999; echo this is why; exit 3')")
+    bench("run", "w.py", "--site", "a", code=3)
+    until(lambda: not bench.channels())
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(text.replace('"h1"', '"nowhere.invalid"'))
+    shown = bench("logs", "bad")
+    assert shown.stdout.endswith("9999\nthis is why\n") and "nowhere.invalid" in shown.stderr
+
+
+def test_a_job_is_followed_while_it_runs_there(bench: Bench) -> None:
+    bench.script("workflow.job('slow', 'echo begun; until test -e go; do sleep 0.01; done; echo done')")
+    run = bench.begin("run", "w.py", "--site", "a")
+    until(lambda: (bench.folder / ".headway/store.db").exists() and bench.json("status")["running"])
+    assert bench.json("status")["running"][0]["site"] == "a"
+    follows = bench.begin("logs", "slow", "-f")
+    assert follows.stdout is not None and follows.stdout.readline() == "begun\n"
+    (bench.folder / "go").touch()
+    assert follows.stdout.read() == "done\n"
+    assert run.wait(60) == 0
+
+
+def test_a_connection_that_breaks_loses_nothing(bench: Bench) -> None:
+    bench.jobs(24, 0.2)
+    run = bench.begin("run", "w.py", "--site", "a")
+    for ended in (2, 8, 14):
+        bench.wait_for("end", ended)
+        bench.kill(bench.connections())
+    assert run.wait(60) == 0, bench.logs()
+    bench.each_once(24)
+
+
+def test_a_host_that_goes_away_and_comes_back_tells_what_ended_meanwhile(bench: Bench) -> None:
+    bench.jobs(8, 0.5)
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin", 3)
+    bench.hosts.off("h1")
+    bench.wait_for("end", 4)  # those that ran go on
+    bench.hosts.on("h1")
+    assert run.wait(60) == 0, bench.logs()
+    bench.each_once(8)
+
+
+def test_a_runner_that_is_killed_there_has_a_successor_that_goes_on_with_its_jobs(bench: Bench) -> None:
+    bench.jobs(12, 0.5)
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin", 3)
+    bench.kill(bench.runners())
+    assert run.wait(60) == 0, bench.logs()
+    bench.each_once(12)
+
+
+def test_when_headway_run_dies_what_runs_there_is_finished_and_the_next_run_goes_on(bench: Bench) -> None:
+    bench.jobs(12, 0.5)
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin", 3)
+    run.kill()
+    bench.wait_for("end", 3)
+    bench("run", "w.py", "--site", "a")
+    bench.each_once(12)
+
+
+def test_a_channel_that_is_killed_is_found_again_by_the_next_run(bench: Bench) -> None:
+    bench.jobs(12, 0.5)
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin", 3)
+    bench.kill(bench.channels())
+    assert run.wait(60) == 1
+    bench("run", "w.py", "--site", "a")
+    bench.each_once(12)
+
+
+def test_when_all_of_them_are_killed_at_once_every_job_is_done_in_the_end(bench: Bench) -> None:
+    bench.jobs(12, 0.5)
+    run = bench.begin("run", "w.py", "--site", "a", "--site", "b")
+    bench.wait_for("begin", 5)
+    bench.kill([run.pid, *bench.channels(), *bench.runners()])
+    bench("run", "w.py", "--site", "a", "--site", "b")
+    bench.each_once(12)
+
+
+def test_a_site_that_drops_out_leaves_the_others_going(bench: Bench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(text.replace('"h2"', '"nowhere.invalid"'))
+    bench.jobs(6, 0.1)
+    run = bench("run", "w.py", "--site", "a", "--site", "b")
+    bench.each_once(6)
+    assert "going on without site b" in run.stderr and "nowhere.invalid" in run.stderr
+
+
+def test_a_host_whose_key_is_not_known_is_refused_with_the_way_out(bench: Bench) -> None:
+    known = bench.hosts.folder / "known_hosts"
+    before = known.read_text()
+    known.write_text("")
+    try:
+        bench.jobs(1, 0)
+        said = bench("run", "w.py", "--site", "a", code=1).stderr
+    finally:
+        known.write_text(before)
+    assert "site a: ssh does not know the key of h1" in said and "ssh h1 true" in said
+    assert not bench.ledger
+
+
+def test_a_host_that_does_not_let_us_in_says_so(bench: Bench) -> None:
+    keys = bench.hosts.folder / "authorized_keys"
+    before = keys.read_text()
+    keys.write_text("")
+    try:
+        bench.jobs(1, 0)
+        said = bench("run", "w.py", "--site", "a", code=1).stderr
+    finally:
+        keys.write_text(before)
+    assert "h1 does not let you in" in said and "ssh-copy-id" in said
+
+
+def test_a_host_without_a_usable_python_is_named(bench: Bench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    old = bench.folder / "old-python"
+    old.write_text("#!/bin/sh\necho 'headway: Python 3.6.8 is too old: 3.9 or later is needed' >&2; exit 1\n")
+    old.chmod(0o755)
+    (bench.folder / "headway.toml").write_text(text.replace("slots = 2", f'slots = 2\npython = "{old}"'))
+    bench.jobs(1, 0)
+    said = bench("run", "w.py", "--site", "a", code=1).stderr
+    assert "h1 has no Python 3.9 or later" in said and "headway.toml" in said
+
+
+def test_a_run_on_this_computer_alone_must_end_before_sites_are_used(bench: Bench) -> None:
+    bench.script("workflow.job('slow', 'until test -e go; do sleep 0.01; done')")
+    run = bench.begin("run", "w.py")
+    until(lambda: (bench.folder / ".headway/runner.sock").exists() and bench.json("status")["running"])
+    assert "uses this computer alone" in bench("run", "w.py", "--site", "a", code=1).stderr
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+
+
+def test_jobs_of_a_site_with_a_directory_run_in_a_folder_of_their_workflow_there(bench: Bench, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(text.replace("shared = true", f'directory = "{there}"', 1))
+    bench.script("workflow.job('a', 'pwd')")
+    bench("run", "w.py", "--site", "a")
+    place = Path(bench("logs", "a").stdout.strip())
+    assert place.parent == there and place.is_dir()
