@@ -14,7 +14,7 @@ __all__ = ["pytest_collection_modifyitems", "pytest_sessionfinish", "pytest_term
 HERE = Path(__file__).parent
 # The second part of scripts/test: whole systems, crashes, the papers' figures, compiled kernels, all small dags.
 SLOW = [
-    *("experiments", "htcondor", "papers", "sim", "policies/prio", "policies/test_installed_orders.py"),
+    *("examples", "experiments", "htcondor", "papers", "sim", "policies/prio", "policies/test_installed_orders.py"),
     *("live/test_crashes.py", "live/test_crashes_and_company.py", "cli/test_simulate.py", "cli/test_simulate_sites.py"),
     "cli/test_simulate_queue.py",
     *("live/test_adoption.py", "live/test_runner_survives.py", "live/test_lost_folders.py", "live/test_strangers.py"),

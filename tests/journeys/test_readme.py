@@ -39,10 +39,12 @@ def test_the_readme_names_every_extra() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [path.name for path in sorted((ROOT / "examples").iterdir()) if path.is_file()] + ["words/Makefile"]
+    "name",
+    [path.name for path in sorted((ROOT / "examples").iterdir()) if path.is_file()]
+    + ["words/Makefile", "checkers/endgames.py"],
 )
 def test_every_example_can_be_shown(name: str) -> None:
-    words = ["4"] if name == "checkers.py" else []
+    words = ["4"] if name in ("fig14.py", "checkers/endgames.py") else []
     done = subprocess.run(
         [sys.executable, "-m", "headway", "show", f"examples/{name}", *words], cwd=ROOT, capture_output=True, text=True
     )

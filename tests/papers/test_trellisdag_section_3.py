@@ -69,7 +69,7 @@ def jobs(workflow: Workflow) -> dict[str, tuple[str | None, dict[str, str]]]:
 
 
 def checkers(pieces: int) -> Workflow:
-    return read(EXAMPLES / "checkers.py", str(pieces))
+    return read(EXAMPLES / "fig14.py", str(pieces))
 
 
 # --- 3.1 the group model -------------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_the_order_of_figs_12_and_13_is_contained_in_that_of_fig_14(file: str) -
 
 def test_fig_14_in_python_2_gets_an_error_that_names_the_idiom_and_the_port(tmp_path: Path) -> None:
     script = tmp_path / "old.py"
-    text = (EXAMPLES / "checkers.py").read_text().replace("(pieces + 1) // 2", "(pieces + 1) / 2")
+    text = (EXAMPLES / "fig14.py").read_text().replace("(pieces + 1) // 2", "(pieces + 1) / 2")
     script.write_text(text)
     line = next(number for number, line in enumerate(text.splitlines(), 1) if "(pieces + 1) / 2" in line)
     with pytest.raises(InputError, match=rf"old\.py:{line}: / for a whole number is Python 2 .* Write //") as caught:

@@ -1,6 +1,6 @@
 """Checkers endgame databases, as a DAG description script (the example of TrellisDAG's Fig. 14, in Python 3).
 
-    headway show examples/checkers.py 4
+    headway show examples/fig14.py 4
 
 A slice is the set of positions with so many black kings, white kings, black checkers and white checkers. It takes two
 jobs: computing it, and verifying what was computed. Slices with as many black and as many white pieces form a group VS.
