@@ -19,12 +19,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from read_dagman import spread
 
 EXAMPLE = Path(__file__).parents[1] / "examples/checkers"
-_SEQUENTIAL = """\
+SEQUENTIAL = """\
 import sys, comp, ver
 from slices import name, slices
 for job in (comp, ver):
@@ -33,8 +32,11 @@ for job in (comp, ver):
 """
 
 
+Figures = dict[str, float]
+
+
 def main() -> None:
-    """Measures, and prints two tables."""
+    """Measures, and prints a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pieces", type=int, default=4)
     parser.add_argument("--repeat", type=int, default=3)
@@ -42,57 +44,59 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "checkers"
         shutil.copytree(EXAMPLE, place, ignore=shutil.ignore_patterns("out", ".headway"))
-        run([sys.executable, "-c", _SEQUENTIAL, "2"], place)  # compiles the rules
+        measured([sys.executable, "-c", SEQUENTIAL, "2"], place)  # compiles the rules
         rounds = [one_round(place, options.pieces) for _ in range(options.repeat)]
-    print("| run | wall s | CPU s | greatest process MB | wall / bound | speed-up over 1 slot |")
+    print("| run | wall s | CPU s | greatest process, MB | wall / bound | speed-up over one slot |")
     print("|---|---|---|---|---|---|")
     for name in rounds[0]:
         found = [each[name] for each in rounds]
-        cells = [spread([one[key] for one in found], "{:.1f}") for key in ("wall", "cpu", "peak")]
-        if name == "sequential":
-            print(f"| {name} | {' | '.join(cells)} | | |")
-            continue
-        over = spread([one["wall"] / one["bound"] for one in found], "{:.2f}")
-        faster = spread([each["1 slot"]["wall"] / each[name]["wall"] for each in rounds], "{:.2f}")
-        print(f"| {name} | {' | '.join(cells)} | {over} | {faster} |")
+        cells = [
+            spread([one[key] for one in found], form)
+            for key, form in (("wall", ".1f"), ("cpu", ".1f"), ("peak", ".0f"))
+        ]
+        if "bound" in found[0]:
+            cells.append(spread([one["wall"] / one["bound"] for one in found], ".2f"))
+            cells.append(spread([each["1 slot"]["wall"] / each[name]["wall"] for each in rounds], ".2f"))
+        print(f"| {name} | {' | '.join(cells)} |")
     both = [each["2 slots"] for each in rounds]
-    path, work = (spread([one[key] for one in both], "{:.1f}") for key in ("path", "work"))
-    most = spread([one["work"] / one["bound"] for one in both], "{:.2f}")
-    print(f"\nOn two slots: longest path {path} s, work {work} s, so a speed-up of {most} at most.")
+    path, work = (spread([one[key] for one in both], ".1f") for key in ("path", "work"))
+    print(f"\nOn two slots: longest path {path} s, work {work} s.")
 
 
-def one_round(place: Path, pieces: int) -> dict[str, dict[str, float]]:
-    """The sequential run, then one slot, then two."""
-    clean(place)
-    found = {"sequential": measured([sys.executable, "-c", _SEQUENTIAL, str(pieces)], place)}
+def one_round(place: Path, pieces: int) -> dict[str, Figures]:
+    """The sequential run, then one slot, then two; each from nothing, and checked."""
+    found = {"sequential": measured([sys.executable, "-c", SEQUENTIAL, str(pieces)], place)[0]}
     for slots in (1, 2):
-        clean(place)
-        command = [sys.executable, "-m", "headway", "run", "endgames.py", str(pieces), "--slots", str(slots)]
-        name = f"{slots} slot{'s' if slots > 1 else ''}"
-        found[name] = measured(command, place)
-        found[name] |= bounds(place, slots)
-        run([sys.executable, "check.py", str(pieces)], place)
+        shutil.rmtree(place / "out")
+        shutil.rmtree(place / ".headway", ignore_errors=True)
+        command = [sys.executable, "-m", "headway", "run", "endgames.py", str(pieces), "--slots", str(slots), "--json"]
+        figures, said = measured(command, place)
+        answer = json.loads(said)
+        path, work = answer["minimal_seconds"], answer["work_seconds"]
+        jobs = json.loads(measured([sys.executable, "-m", "headway", "history", "--json"], place)[1])["attempts"]
+        figures |= {"path": path, "work": work, "bound": max(path, work / slots)}
+        figures |= {"cpu": sum(one["cpu_seconds"] for one in jobs)}
+        figures |= {"peak": max(one["max_rss"] for one in jobs) / 2**20}
+        found["1 slot" if slots == 1 else f"{slots} slots"] = figures
+        measured([sys.executable, "check.py", str(pieces)], place)
+    shutil.rmtree(place / "out")
     return found
 
 
-def bounds(place: Path, slots: int) -> dict[str, float]:
-    """The longest path and the work, of the times that this run's jobs took; and the memory of the greatest job."""
-    attempts = asked(place, "history", "--json")["attempts"]
-    seconds = {one["job"]: one["ended"] - one["started"] for one in attempts}
-    sys.path.insert(0, str(place))
-    from slices import plays_into  # type: ignore[import-not-found]
+def measured(command: Sequence[str], place: Path) -> tuple[Figures, str]:
+    """A program that must succeed: its figures, and what it printed."""
+    begun = time.monotonic()
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, cwd=place, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, text=True)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        wall = time.monotonic() - begun
+        out.seek(0)
+        errors.seek(0)
+        if status:
+            raise SystemExit(f"{command}: {errors.read()}")
+        return {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 1024}, out.read()
 
-    ends: dict[tuple[int, ...], float] = {}
-    for job in sorted((job for job in seconds if "#" not in job), key=_size):
-        numbers = _numbers(job)
-        before = {_home(each): ends[each] for each in plays_into(numbers)}
-        ends[numbers] = max(before.values(), default=0.0) + seconds[job]
-    path = max(ends[_numbers(job)] + seconds[f"{job}#2"] for job in seconds if "#" not in job)
-    work = sum(seconds.values())
-    return {
-        "path": path,
-        "work": work,
-        "bound": max(path, work / slots),
-        "cpu": sum(one["cpu_seconds"] for one in attempts),
-        "peak": max(one["max_rss"] for one in attempts) / 2**20,
-    }
+
+if __name__ == "__main__":
+    main()
