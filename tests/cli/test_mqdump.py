@@ -36,14 +36,14 @@ def typed(folder: Path, *numbers: object) -> str:
 
 def test_the_first_screen_has_the_groups_and_the_papers_eleven_commands(folder: Path) -> None:
     screen = typed(folder, 11)
-    assert re.search(r"^0\. +Stage1 +Done +None +2 of 2$", screen, re.M)
-    assert re.search(r"^1\. +Stage2 +Failed +None +1 of 2$", screen, re.M)
-    assert re.search(r"^2\. +Stage3 +Not started +None +0 of 2$", screen, re.M)
+    assert re.search(r"^0\. +6 +Stage1 +Done +None +2 of 2$", screen, re.M)
+    assert re.search(r"^1\. +12 +Stage2 +Failed +None +1 of 2$", screen, re.M)
+    assert re.search(r"^2\. +18 +Stage3 +Not started +None +0 of 2$", screen, re.M)
     assert "11. Quit\nCommand?(1-11) " in screen
 
 
 def test_groups_are_dived_into_and_left(folder: Path) -> None:
-    assert re.search(r"^1\. +Stage2/D +Done", typed(folder, 1, 1, 11), re.M)
+    assert re.search(r"^1\. +11 +Stage2/D +Done", typed(folder, 1, 1, 11), re.M)
     assert typed(folder, 1, 1, 9, 11).count("Stage3 ") == 2
     assert "Stage2/C has no groups in it." in typed(folder, 1, 1, 1, 0)
 
@@ -55,7 +55,7 @@ def test_dependencies_are_shown(folder: Path) -> None:
 
 def test_groups_are_changed(folder: Path) -> None:
     screen = typed(folder, 4, 2, 5, 0, 6, 1, 11)
-    assert re.search(r"^2\. +Stage3 +Disabled +Disabled", screen, re.M)
+    assert re.search(r"^2\. +18 +Stage3 +Disabled +Disabled", screen, re.M)
     counts = {group["path"]: group["state"] for group in answer("status", cwd=folder)["groups"]}
     assert counts == {"Stage1": "eligible", "Stage2": "done", "Stage3": "disabled"}
     typed(folder, 3, 2)

@@ -22,6 +22,7 @@ COMMANDS = {
     "logs": ("logs", "What jobs have printed; as it comes with -f."),
     "clean": ("clean", "Remove finished workflows and their logs from a store."),
     "status": ("status", "How far it is: groups, counts, running jobs."),
+    "browse": ("browse", "Look through the groups of a workflow, and change how they stand."),
     "explain": ("explain", "Why a job is not running."),
     "enable": ("steer:enable", "Let groups be started again."),
     "disable": ("steer:disable", "Start nothing of some groups."),

@@ -104,14 +104,20 @@ def steer(
 
 
 def steer_spans(
-    store: Store, home: Home | None, workflow: Submitted, verb: str, spans: Sequence[Span], only: bool = False
+    store: Store,
+    home: Home | None,
+    workflow: Submitted,
+    verb: str,
+    spans: Sequence[Span],
+    only: bool = False,
+    patience: float = PATIENCE,
 ) -> Outcome:
     """The same on groups that were found already."""
     changed, stops = store.steering.steer(verb, workflow.id, [(span.first, span.last) for span in spans], only)
     told = changed and tell_runner(home)
     if not stops:
         return Outcome(changed)
-    return Outcome(changed, _still_running(store, set(stops), PATIENCE if told else 0.0))
+    return Outcome(changed, _still_running(store, set(stops), patience if told else 0.0))
 
 
 def _still_running(store: Store, leases: set[LeaseId], patience: float) -> int:

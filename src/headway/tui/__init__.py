@@ -1,0 +1,1 @@
+"""What people browse in a terminal, with Textual (the extra `tui`)."""
