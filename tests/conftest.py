@@ -14,9 +14,18 @@ __all__ = ["pytest_collection_modifyitems", "pytest_sessionfinish", "pytest_term
 HERE = Path(__file__).parent
 # The second part of scripts/test: whole systems, crashes, the papers' figures, compiled kernels, all small dags.
 SLOW = [
-    *("examples", "experiments", "htcondor", "papers", "sim", "policies/prio", "policies/test_installed_orders.py"),
+    *(
+        "examples",
+        "experiments",
+        "htcondor",
+        "papers",
+        "sim",
+        "policies/prio",
+        "policies/test_installed_orders.py",
+        "tui",
+    ),
     *("live/test_crashes.py", "live/test_crashes_and_company.py", "cli/test_simulate.py", "cli/test_simulate_sites.py"),
-    "cli/test_simulate_queue.py",
+    *("cli/test_simulate_queue.py", "tui"),
     *("live/test_adoption.py", "live/test_runner_survives.py", "live/test_lost_folders.py", "live/test_strangers.py"),
     *("live/test_messages.py", "live/test_dagman_semantics.py", "live/test_limits.py", "live/test_moved_folders.py"),
     "live/test_beside_dagman.py",

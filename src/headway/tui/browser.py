@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.text import Text
@@ -12,17 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
 from headway.live.answers.tree import TOP, Digits, Row, Tree
+from headway.model.errors import HeadwayError
 from headway.tui.dependencies import Dependencies
 from headway.tui.level import Level, described
 from headway.tui.steps import STEPS, Step
 from headway.tui.watcher import Awaited, Changed, Failed, Lost, Opened, Said, Told, Watcher
 
-_KEYS = "  ".join(
-    key.replace(" ", "\u00a0")  # a key and its meaning stay in one line
-    for key in (
-        *("⏎ dive", "w waits for", *(f"{step.key} {step.name.lower()}" for step in STEPS)),
-        *("u up", "space mark", "/ find", "p prologues", "r refresh", "q quit"),
-    )
+_KEYS = (
+    *("⏎ dive", "w waits for", *(f"{step.key} {step.name.lower()}" for step in STEPS)),
+    *("u up", "space mark", "/ find", "p prologues", "r refresh", "q quit"),
 )
 
 
@@ -70,11 +68,14 @@ class Browser(App[None]):
         yield Static(id="details", markup=False)
         yield Static(id="said", markup=False)
         yield Input(id="find", placeholder="a part of a name", compact=True)
-        yield Static(_KEYS, id="keys", markup=False)
+        yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
         self.query_one(Level).focus()
         self._watcher.start()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.query_one("#keys", Static).update(Text("\n".join(_lines(_KEYS, event.size.width))))
 
     def on_unmount(self) -> None:
         self._watcher.stop()
@@ -184,7 +185,7 @@ class Browser(App[None]):
         if not step.asks:
             self._watcher.steer(step, rows)
             return
-        jobs = sum(max(0, row.last - row.first + 1) for row in rows)
+        jobs = sum(self._digits.status(row).total for row in rows)
         what = rows[0].name if len(rows) == 1 else f"{len(rows)} groups"
         self._pending = step, rows
         self._say(f"{step.name}: {what}, {jobs} jobs? y: yes, any other key: no")
@@ -235,9 +236,23 @@ class Browser(App[None]):
         self._say("")
 
 
+def _lines(words: Sequence[str], width: int) -> list[str]:
+    """Words in as many lines as it takes; a key and its meaning stay together."""
+    found = [""]
+    for word in words:
+        longer = f"{found[-1]}  {word}" if found[-1] else word
+        if len(longer) > width:
+            found.append(word)
+        else:
+            found[-1] = longer
+    return found
+
+
 def browse(place: str | None, wanted: str | None, harmless: Callable[[str], str]) -> None:
     """Shows a workflow until its user quits."""
     browser = Browser(place, wanted, harmless)
     browser.run()
     if browser.fault is not None:
         raise browser.fault
+    if browser.return_code:  # Textual has printed what went wrong
+        raise HeadwayError("the browser has failed.", "headway browse --plain does the same by numbers.")

@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from headway.engine.groups import WORDS
 from headway.live.answers.tree import Digits, Row, Status, What
 from headway.model.states import State
 
@@ -178,5 +179,6 @@ def _end(text: str, width: int) -> str:
 def described(row: Row, status: Status) -> str:
     """A sentence on a row for people."""
     what = {What.GROUP: "group", What.PROLOGUE: "prologue group", What.JOB: "job"}[row.what]
-    jobs = f", {status.done} of {status.total} jobs done" if status.total != 1 else ""
+    parts = ", ".join(f"{count} {WORDS[state]}" for state, count in status.counts.items())
+    jobs = f" ({status.total} jobs: {parts})" if status.total > 1 else ""
     return f"{what} {row.path}: {status.word.lower()}{jobs}"

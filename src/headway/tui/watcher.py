@@ -261,6 +261,7 @@ class Watcher:
         for verb in step.verbs if spans else ():
             outcome = steer_spans(self._store, self._home, self._workflow, verb, spans, only=step.only, patience=0.0)
             changed = max(changed, len(outcome.changed))
+        self._look()  # what has changed is shown before it is said
         names = rows[0].name if len(rows) == 1 else f"{len(rows)} groups"
         self._tell(Said(f"{step.name}: {names}, {changed} changed."))
 

@@ -60,10 +60,11 @@ def browse_groups(place: str | None, wanted: str | None = None, by_number: bool 
     home, store = looked_at(place)
     workflow = chosen(store, wanted, home)
     if is_full_screen(by_number):
-        from headway.cli.display.terminal import harmless
+        from headway.cli.display.terminal import harmless, lend_screen
         from headway.tui.browser import browse
 
         store.close()  # it has one of its own, in a thread
+        lend_screen()
         browse(place, wanted, harmless)
     else:
         ByNumber(home_of(home, place, store, workflow.id), store, workflow).run()

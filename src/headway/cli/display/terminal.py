@@ -73,6 +73,15 @@ def prepare() -> None:
     sys.stdout, sys.stderr = _shown(sys.stdout), _shown(sys.stderr)
 
 
+def lend_screen() -> None:
+    """For a program that draws on the terminal itself: the streams that it takes for it are standard output.
+
+    What it shows of names must have gone through `harmless`.
+    """
+    screen = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), "utf-8", "replace")
+    sys.__stdout__ = sys.__stderr__ = screen  # type: ignore[misc]
+
+
 def harmless(text: str) -> str:
     """A text for people in which names from a file command no terminal, and nothing is hidden.
 

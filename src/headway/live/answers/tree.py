@@ -56,8 +56,15 @@ class Status:
     state: State
     word: str
     attribute: str  # Disabled if some of its jobs are
-    done: int
-    total: int
+    counts: Mapping[State, int]
+
+    @property
+    def done(self) -> int:
+        return self.counts.get(State.DONE, 0)
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
 
 
 class Digits:
@@ -86,13 +93,12 @@ class Digits:
         counts = self._between(row.first, row.last)
         if row.last < row.first:
             has_begun = self._between(row.first, row.until).keys() - {State.WAITING}
-            return Status(
-                State.DONE if has_begun else State.WAITING, "Done" if has_begun else "Not started", "None", 0, 0
-            )
-        state, total = group_state(counts), sum(counts.values())
+            state = State.DONE if has_begun else State.WAITING
+            return Status(state, "Done" if has_begun else "Not started", "None", counts)
+        state = group_state(counts)
         word = _WORDS.get(state) or WORDS[state].capitalize()
         off = "Disabled" if counts.get(State.DISABLED) else "None"
-        return Status(state, word, off, counts.get(State.DONE, 0), total)
+        return Status(state, word, off, counts)
 
     def _between(self, first: int, last: int) -> dict[State, int]:
         if last < first:
