@@ -155,7 +155,13 @@ def made_old(store: Store) -> None:
     """Undoes migrations from 4 on, as if an earlier version had written the store."""
     db: Any = getattr(store.database, "connection")  # noqa: B009 - no database is called to have one
     db.execute("ALTER TABLE jobs DROP COLUMN changed")
-    db.execute("ALTER TABLE workflows DROP COLUMN exported")
+    for table, column in (
+        ("workflows", "exported"),
+        ("placeholders", "site"),
+        ("placeholders", "home"),
+        ("attempts", "tail"),
+    ):
+        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     if store.is_shared:
         db.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
     else:

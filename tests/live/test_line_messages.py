@@ -19,10 +19,12 @@ from headway.live.client.messages import (
     Attach,
     Cancel,
     Failure,
+    Fetch,
     Greeting,
     Heard,
     Look,
     Password,
+    Piece,
     Place,
     Progress,
     Refusal,
@@ -57,6 +59,7 @@ requests: dict[type, st.SearchStrategy[Any]] = {
     Where: st.builds(Where, numbers),
     AskPassword: st.builds(AskPassword, flags),
     Attach: st.builds(Attach, flags),
+    Fetch: st.builds(Fetch, texts, numbers),
 }
 responses: dict[type, st.SearchStrategy[Any]] = {
     Greeting: st.builds(Greeting, numbers),
@@ -68,6 +71,7 @@ responses: dict[type, st.SearchStrategy[Any]] = {
     Place: st.builds(Place, numbers, st.none() | texts, some, some, some, some),
     Heard: st.builds(Heard, st.none() | flags),
     Password: st.builds(Password, st.none() | texts),
+    Piece: st.builds(Piece, texts, numbers),
     Refusal: st.builds(Refusal, st.lists(texts, min_size=2, max_size=2)),
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from headway.cli.commands.running import run
+from headway.cli.configured import Configured
 from headway.cli.fast_path import EDITED, MOST_SLOTS, SHARES, SYNC, VARIABLES, Options, without, words
 from headway.cli.options import Command, order_option, workflow_arguments
 
@@ -46,7 +47,7 @@ def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
     return click.option(*words(name), name, envvar=VARIABLES.get(name), **settings)
 
 
-@click.command("run", short_help="Run a workflow to its end, here.")
+@click.command("run", cls=Configured, short_help="Run a workflow to its end.")
 @workflow_arguments
 @_option("slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
 @order_option(

@@ -155,7 +155,7 @@ class Output:
         path = self.log if ended else far.output(self.attempt.lease)
         if path is None:
             return False
-        self._log = FarTail(far, path)
+        self._log = FarTail(far, path, "" if ended else self.log)
         return True
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import select
+import signal
 import time
 from pathlib import Path
 
@@ -55,10 +56,14 @@ class Channel:
         self._poll = select.poll()
         self._door = home.listen()
         self._poll.register(self._door.socket, select.POLLIN)
+        self._told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # can be read when a signal has come: SIGTERM
+        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        self._poll.register(self._told, select.POLLIN)
         self._guests: dict[int, Guest] = {}  # by the handle of their line
         self._next = FIRST_CLIENT
         self._call: Call | None = None
         self._server: Server | None = None
+        self._ears: set[int] = set()  # handles of the store that are waited for
         self._cores = 0  # of the host, once it is known
         self._trouble = ""  # why the site cannot be used just now
         self._again = 0.0  # when to call
@@ -77,7 +82,7 @@ class Channel:
             for handle, mask in events:
                 self._attend(handle, mask, now)
             self._see_to_guests()
-            if self._is_over(now):
+            if self._is_over(now) or any(handle == self._told for handle, _ in events):
                 self._end()
                 return
 
@@ -116,7 +121,7 @@ class Channel:
         self._again = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         for guest in list(self._guests.values()):
-            if isinstance(error, LastingError) and guest.run is not None:
+            if guest.is_waiting or (isinstance(error, LastingError) and guest.run is not None):
                 guest.refuse(HeadwayError(f"site {self._site.name}: {error.what}", error.fix))
             else:
                 guest.worry(f"site {self._site.name}: {error}")
@@ -142,10 +147,17 @@ class Channel:
         return self._site.slots or self._cores or 1
 
     def _forget_server(self) -> None:
-        if self._server is not None:
-            for handle in self._server.ears():
-                self._poll.unregister(handle)
         self._server = None
+        self._watch_ears()
+
+    def _watch_ears(self) -> None:
+        """Waits for what others change in the store while there is somebody to be told."""
+        now = set() if self._server is None else set(self._server.ears())
+        for handle in self._ears - now:
+            self._poll.unregister(handle)
+        for handle in now - self._ears:
+            self._poll.register(handle, select.POLLIN)
+        self._ears = now
 
     def _say(self, text: bytes) -> None:
         if self._call is not None:
@@ -160,8 +172,9 @@ class Channel:
             self._hear(self._guests[handle], mask)
         elif self._call is not None and handle == self._call.fileno():
             self._hear_far(mask, now)
-        elif self._server is not None and handle in self._server.ears():
+        elif self._server is not None and handle in self._ears:
             self._server.pass_on()
+            self._watch_ears()
 
     def _welcome(self) -> None:
         from headway.live.client.door import peer
@@ -220,12 +233,9 @@ class Channel:
         if stream == CONTROL:
             self._control(text)
         elif stream == PORT and self._server is not None:
-            before = self._server.ears()
             if not self._server.answer(text):
                 self._has_left = True
-            for handle in self._server.ears():
-                if handle not in before:
-                    self._poll.register(handle, select.POLLIN)
+            self._watch_ears()
         else:
             for guest in self._guests.values():
                 if guest.stream == stream:

@@ -274,13 +274,16 @@ def _greeted(home: Home) -> socket.socket | None:
 
 
 def _started(home: Home) -> tuple[socket.socket, int]:
-    """A new runner behind a keeper, with its end of a line to us."""
+    """A new runner behind a keeper, with its end of a line to us. It is no child of ours: this login ends before it."""
     ours, theirs = socket.socketpair()
     ready, told = os.pipe()
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         code = 1
         try:
             os.setsid()
+            if os.fork():
+                os._exit(0)
             ours.close()
             from headway.live.placeholder.keeper import keep
             from headway.live.placeholder.process import become_far_runner
@@ -292,6 +295,7 @@ def _started(home: Home) -> tuple[socket.socket, int]:
             traceback.print_exc()  # to the near end: there is no log yet
         finally:
             os._exit(code)
+    os.waitpid(child, 0)
     theirs.close()
     os.close(told)
     return ours, ready

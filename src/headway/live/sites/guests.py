@@ -83,6 +83,11 @@ class Guest:
         elif isinstance(message, Fetch):
             self._waiting.append(line)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has asked for a file in vain so far."""
+        return bool(self._waiting)
+
     def waiting(self) -> list[bytes]:
         """What it has asked for in vain so far."""
         waiting, self._waiting = self._waiting, []

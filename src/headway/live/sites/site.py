@@ -13,14 +13,15 @@ class Site:
     host: str = ""  # as ssh knows it; "": this computer
     slots: int = 0  # 0: a slot for each core there
     directory: str = ""  # where jobs run there; "": the same paths as here
+    stage: tuple[str, ...] = ()  # files and folders of the workflow's folder that all jobs there need
     python: str = ""  # the interpreter there; "": the first one that will do
-    options: tuple[str, ...] = ()  # of ssh
+    ssh_options: tuple[str, ...] = ()
 
     def arguments(self, command: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""
         if not self.host:
             return ["sh", "-c", command]
-        return ["ssh", *_QUIET, *self.options, "--", self.host, command]
+        return ["ssh", *_QUIET, *self.ssh_options, "--", self.host, command]
 
 
 # Nobody is there to answer questions; a connection that is cut is noticed within fifteen seconds.
