@@ -32,6 +32,7 @@ from headway.live.client.messages import (
     Response,
     Run,
     Say,
+    Serve,
     Stop,
     Watch,
     Where,
@@ -43,6 +44,7 @@ from headway.model.errors import HeadwayError
 numbers = st.integers(0, 2**62)
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
 flags = st.booleans()
+times = st.floats(0, 1e9)
 some = st.lists(numbers, max_size=3)
 failures = st.builds(Failure, texts, st.none() | numbers, texts, st.none() | texts, numbers, flags)
 requests: dict[type, st.SearchStrategy[Any]] = {
@@ -50,6 +52,9 @@ requests: dict[type, st.SearchStrategy[Any]] = {
         Run,
         *(numbers, numbers, st.dictionaries(texts, texts), texts, flags, numbers, st.dictionaries(texts, numbers)),
         flags,
+    ),
+    Serve: st.builds(
+        Serve, numbers, st.none() | times, times, st.none() | times, numbers, st.dictionaries(texts, numbers)
     ),
     Watch: st.builds(Watch, numbers),
     Stop: st.builds(Stop, texts),

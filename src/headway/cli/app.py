@@ -15,6 +15,8 @@ from headway.cli.exits import end_with
 COMMANDS = {
     "show": ("show", "What a workflow looks like: jobs, arcs, levels, critical path."),
     "run": ("run", "Run a workflow to its end, here or at sites of headway.toml."),
+    "submit": ("submit", "Put a workflow into a store, for placeholders to run."),
+    "placeholder": ("placeholder", "Take jobs from a store until it is stopped."),
     "attach": ("attach:attach", "Watch a workflow that is being run."),
     "cancel": ("attach:cancel", "Stop a workflow that is being run."),
     "runs": ("runs", "The workflows of a store, and how far they are."),

@@ -47,7 +47,7 @@ class Wish:
     fresh: bool = False
     edited: str = REFUSE
     memory: int = 0  # bytes; 0: all of the machine's
-    named: Mapping[str, int] = field(default_factory=dict)
+    named: Mapping[str, int] | None = field(default_factory=dict)  # None: not known here
     exported: Mapping[str, str] = field(default_factory=dict)  # what jobs on other hosts get of the environment
     place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
     inside: str = ""  # what of it holds for sub-DAGs as well; they read it
@@ -88,7 +88,7 @@ class Session:
         self,
         home: Home,
         store: Store,
-        line: Line | Lines,
+        line: Line | Lines | None,
         workflow: Workflow,
         arguments: Sequence[str],
         wish: Wish,
@@ -158,6 +158,7 @@ class Session:
         failpoint("hello.before")
         environment = self._environment()
         is_kept = keep(self._home.folder, self.number, environment)
+        assert self._line is not None
         self._line.say(
             Run(
                 self.number,
@@ -166,7 +167,7 @@ class Session:
                 mark=os.environ.get("HEADWAY_LEASE", ""),
                 fail_fast=self._wish.fail_fast,
                 memory=self._wish.memory,
-                named=dict(self._wish.named),
+                named=dict(self._wish.named or {}),
                 recipes=self._workflow.format == "makefile",
             )
         )
@@ -194,6 +195,7 @@ class Session:
 
             known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
+        assert self._line is not None
         yield from reports(self._line, stops, tell=True, between=None if files is None else files.update)
         if files is not None:
             self._files = files

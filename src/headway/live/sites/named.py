@@ -20,6 +20,11 @@ def named_sites(names: Sequence[str]) -> list[Site]:
     return [_site(name) for name in dict.fromkeys(names)]
 
 
+def check_sites(names: Sequence[str]) -> None:
+    """Refuses names of sites that headway.toml does not have."""
+    named_sites(names)
+
+
 def _site(name: str) -> Site:
     if name == LOCAL:
         return Site(LOCAL)
