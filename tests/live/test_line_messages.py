@@ -34,6 +34,7 @@ from headway.live.client.messages import (
     Say,
     Serve,
     Stop,
+    Use,
     Watch,
     Where,
 )
@@ -65,6 +66,7 @@ requests: dict[type, st.SearchStrategy[Any]] = {
     AskPassword: st.builds(AskPassword, flags),
     Attach: st.builds(Attach, flags),
     Fetch: st.builds(Fetch, texts, numbers),
+    Use: st.builds(Use, st.dictionaries(texts, texts)),
 }
 responses: dict[type, st.SearchStrategy[Any]] = {
     Greeting: st.builds(Greeting, numbers),

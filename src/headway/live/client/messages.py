@@ -107,6 +107,13 @@ class Fetch:
     at: Count = 0  # bytes to pass over
 
 
+@record
+class Use:
+    """The settings of its site, for a channel: they may have changed since it was started."""
+
+    use: dict[str, str]  # each as JSON
+
+
 # --- what the runner says -------------------------------------------------------------------------------------------
 
 
@@ -185,11 +192,11 @@ class Refusal:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
-    Request = Run | Serve | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch
+    Request = Run | Serve | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch | Use
     Response = Greeting | Progress | Place | Heard | Password | Refusal | Piece
 else:
     Request = Response = object
 REQUESTS = Codec(
-    (Run, Serve, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch), records=(Word,), by_name=True
+    (Run, Serve, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch, Use), records=(Word,), by_name=True
 )
 RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal, Piece), records=(Failure,), by_name=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headway.live.client.line import Line
     from headway.live.client.lines import Lines
     from headway.live.runs.dagman_files import DagmanFiles
+    from headway.live.sites.site import Site
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
 FAILED = 3  # the exit code of a run that left something undone
@@ -97,6 +98,7 @@ class Session:
     ) -> None:
         self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
+        self._tell = tell
         self._files: DagmanFiles | None = None
         if wish.place is not None:
             from headway.live.runs.sub_dag import sub_dag
@@ -152,6 +154,17 @@ class Session:
 
             known = not is_tried_again(store, place)
         return None if known else rescue
+
+    def declare(self, sites: Sequence[Site]) -> None:
+        """Has it known which files jobs need at sites that do not share ours."""
+        from headway.live.sites.declared import declared, undeclared, warning
+
+        apart = [site.name for site in sites if site.directory and not site.stage]
+        files = list(declared(self._flat, self._store.leases.directory(self.number)))
+        waited_out(lambda: self._store.files.declare(self.number, files), self._tell)
+        without = undeclared(self._flat, files)
+        if apart and without:
+            self.warnings.append(warning(apart, without))
 
     def start(self) -> None:
         """Tells the runner what is wanted."""

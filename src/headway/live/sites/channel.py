@@ -23,11 +23,12 @@ from headway.live.sites.frames import (
     CONTROL,
     FIRST_CLIENT,
     PORT,
-    Folder,
     Found,
+    Leaves,
     Open,
     Read,
     Ready,
+    Seen,
     Shut,
     Sorry,
     control,
@@ -42,6 +43,11 @@ from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.sites.staging import Staging
+
+RETRY = 10.0  # seconds until files that could not be copied are tried again
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a host is called again
 WELCOME = 10.0  # seconds that a new channel waits for its first client
 ALONE = 600.0  # seconds for which a host that cannot be reached is called though nobody here wants anything
@@ -63,6 +69,8 @@ class Channel:
         self._next = FIRST_CLIENT
         self._call: Call | None = None
         self._server: Server | None = None
+        self._staging: Staging | None = None  # of files, where the site does not share ours
+        self._retry = math.inf  # when files that could not be copied are tried again
         self._ears: set[int] = set()  # handles of the store that are waited for
         self._cores = 0  # of the host, once it is known
         self._trouble = ""  # why the site cannot be used just now
@@ -81,6 +89,10 @@ class Channel:
             now = time.monotonic()
             for handle, mask in events:
                 self._attend(handle, mask, now)
+            if now >= self._retry:
+                self._retry = math.inf
+                if self._staging is not None:
+                    self._staging.copying.retry()
             self._see_to_guests()
             if self._is_over(now) or any(handle == self._told for handle, _ in events):
                 self._end()
@@ -121,7 +133,7 @@ class Channel:
         self._again = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         for guest in list(self._guests.values()):
-            if guest.is_waiting or (isinstance(error, LastingError) and guest.run is not None):
+            if guest.is_waiting or (isinstance(error, LastingError) and guest.wants_work):
                 guest.refuse(HeadwayError(f"site {self._site.name}: {error.what}", error.fix))
             else:
                 guest.worry(f"site {self._site.name}: {error}")
@@ -129,16 +141,21 @@ class Channel:
     def _begin(self, ready: Ready) -> None:
         """The far end is there."""
         self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
-        end = SiteEnd(self._store, self._site, ready.home, lambda folder: self._say(control(Folder(folder))))
+        end = SiteEnd(
+            *(self._store, self._site, ready, self._home.folder),
+            lambda message: self._say(control(message)),
+            lambda news: self._say(frame(PORT, encode(news))),
+        )
+        self._staging = end.staging
         self._server = Server(end, self._store, lambda response: self._say(frame(PORT, encode(response))))
         for guest in self._guests.values():
             self._introduce(guest)
 
     def _introduce(self, guest: Guest) -> None:
         self._say(control(Open(guest.stream)))
-        if guest.run is not None:
-            guest.run = run = guest.with_slots(self._slots)
-            self._say(frame(guest.stream, REQUESTS.encode(run)))
+        wish = guest.wish(self._slots)
+        if wish is not None:
+            self._say(frame(guest.stream, REQUESTS.encode(wish)))
         for line in guest.waiting():
             self._pass_on(guest, line)
 
@@ -147,7 +164,7 @@ class Channel:
         return self._site.slots or self._cores or 1
 
     def _forget_server(self) -> None:
-        self._server = None
+        self._server = self._staging = None
         self._watch_ears()
 
     def _watch_ears(self) -> None:
@@ -199,6 +216,22 @@ class Channel:
         if mask & ~select.POLLOUT:
             for line in guest.heard(self._slots):
                 self._pass_on(guest, line)
+            if guest.uses is not None:
+                self._use(Site.heard(guest.uses), guest)
+                guest.uses = None
+
+    def _use(self, site: Site, guest: Guest) -> None:
+        """Goes on with other settings of the site, if they have changed: the host is called again, its jobs go on."""
+        if site == self._site:
+            return
+        if (site.host, site.directory) != (self._site.host, self._site.directory) and self._server is not None:
+            what = f"site {site.name} is in use with another host or directory."
+            guest.refuse(HeadwayError(what, "Let that run end first (headway attach, headway cancel)."))
+            return
+        self._site, self._again, self._pause = site, 0.0, FIRST_PAUSE
+        if self._call is not None:
+            self._lose(time.monotonic(), HeadwayError("its settings have changed."))
+            self._again = 0.0
 
     def _pass_on(self, guest: Guest, line: bytes) -> None:
         """Something that a guest says goes to the runner; a file that it wants is the far end's business."""
@@ -245,6 +278,8 @@ class Channel:
         message = controlled(text)
         if isinstance(message, Ready):
             self._begin(message)
+        elif isinstance(message, (Seen, Leaves)) or (isinstance(message, Found) and message.stream < 0):
+            self._copied(message)
         elif isinstance(message, Found):
             for guest in self._guests.values():
                 if guest.stream == message.stream:
@@ -255,6 +290,23 @@ class Channel:
             for guest in self._guests.values():
                 if guest.stream == message.shut and guest.is_refused:  # else the runner goes, and the next one hears it
                     guest.is_gone = True
+
+    def _copied(self, message: Seen | Leaves | Found) -> None:
+        """The answer to something about a file that is copied."""
+        if self._staging is None:
+            return
+        number = (
+            message.seen
+            if isinstance(message, Seen)
+            else -message.stream
+            if isinstance(message, Found)
+            else message.number
+        )
+        self._staging.copying.heard(number, message)
+        if self._staging.copying.is_waiting and self._retry == math.inf:
+            self._retry = time.monotonic() + RETRY
+        for guest in self._guests.values():
+            guest.worry(f"site {self._site.name}: {self._staging.trouble}" if self._staging.trouble else "")
 
     # --- guests and the end ------------------------------------------------------------------------------------------
 
@@ -282,7 +334,7 @@ class Channel:
 
     def _timeout(self, now: Seconds) -> float | None:
         """Milliseconds to wait at most."""
-        due = self._again if self._call is None else math.inf
+        due = min(self._retry, self._again if self._call is None else math.inf)
         if not self._guests and self._server is None:
             due = min(due, self._since + (WELCOME if not self._cores else ALONE))
         return None if due == math.inf else max(0.0, due - now) * 1000 + 1

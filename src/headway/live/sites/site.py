@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from headway.model.record import record
+from collections.abc import Mapping
+from json import dumps, loads
+
+from headway.model.record import fields, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record
@@ -16,6 +23,17 @@ class Site:
     stage: tuple[str, ...] = ()  # files and folders of the workflow's folder that all jobs there need
     python: str = ""  # the interpreter there; "": the first one that will do
     ssh_options: tuple[str, ...] = ()
+
+    def said(self) -> dict[str, str]:
+        """Its settings, for a channel; `heard` makes the site of them again."""
+        return {name: dumps(getattr(self, name)) for name in fields(self)}
+
+    @classmethod
+    def heard(cls, said: Mapping[str, str]) -> Site:
+        known: dict[str, Any] = {name: loads(value) for name, value in said.items() if name in fields(cls)}
+        for name in ("stage", "ssh_options"):
+            known[name] = tuple(known.get(name, ()))
+        return cls(**known)
 
     def arguments(self, command: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""

@@ -21,3 +21,16 @@ ORDER BY w.workflow
 
 -- name: forget_wanted
 DELETE FROM wanted WHERE workflow = :workflow
+
+-- name: declare_files
+INSERT INTO files (workflow, job, inputs, outputs) VALUES (:workflow, :job, :inputs, :outputs)
+ON CONFLICT (workflow, job) DO UPDATE SET inputs = excluded.inputs, outputs = excluded.outputs
+
+-- name: files
+SELECT inputs, outputs FROM files WHERE workflow = :workflow AND job = :job
+
+-- name: leased_job
+SELECT workflow, job FROM attempts WHERE id = :lease
+
+-- name: forget_files
+DELETE FROM files WHERE workflow = :workflow
