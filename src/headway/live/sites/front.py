@@ -6,7 +6,6 @@ jobs go on.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import select
@@ -23,23 +22,26 @@ from headway.live.sites.frames import (
     VERSION,
     Begin,
     Folder,
-    Found,
     Lines,
+    Look,
     Open,
+    Put,
     Read,
     Ready,
+    Seal,
     Shut,
     Sorry,
+    Tree,
     control,
     controlled,
     frame,
     unframed,
 )
+from headway.live.sites.front_files import answered
 from headway.model.errors import HeadwayError
 
 TRIES = 100  # to find a runner or to start one, while another is about to come or to go
 PAUSE = 0.05  # seconds between two of them
-PIECE = 1 << 18  # bytes of a file that are sent at once
 KNOCKING = 10.0  # seconds that a runner may take to let somebody in
 
 
@@ -116,7 +118,8 @@ class Front:
         if self._ready >= 0:
             self._poll.register(self._ready, select.POLLIN)
         host, cores = socket.gethostname(), len(os.sched_getaffinity(0))
-        self.say(control(Ready(VERSION, host, cores, str(self._home.folder))))
+        directory = str(Path(begin.directory).expanduser()) if begin.directory else ""
+        self.say(control(Ready(VERSION, host, cores, str(self._home.folder), directory)))
         self._add(PORT, port)
         return lines[1:]
 
@@ -153,8 +156,8 @@ class Front:
             for handle, number in list(self._numbers.items()):
                 if number == message.shut:
                     self._drop(handle)
-        elif isinstance(message, Read):
-            self.say(control(_found(message)))
+        elif isinstance(message, (Read, Look, Put, Seal, Tree)):
+            self.say(control(answered(message)))
         elif isinstance(message, Folder):
             try:
                 Path(message.folder).expanduser().mkdir(parents=True, exist_ok=True)
@@ -201,17 +204,6 @@ class Front:
         self._poll.unregister(handle)
         self._streams.pop(handle).close()
         del self._numbers[handle], self._heard[handle]
-
-
-def _found(wanted: Read) -> Found:
-    """A piece of a file here."""
-    try:
-        with Path(wanted.read).open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(min(wanted.at, size))
-            return Found(base64.b64encode(file.read(PIECE)).decode(), size, wanted.stream)
-    except (OSError, ValueError):
-        return Found("", -1, wanted.stream)
 
 
 def _folder(begin: Begin) -> Path:
@@ -274,13 +266,16 @@ def _greeted(home: Home) -> socket.socket | None:
 
 
 def _started(home: Home) -> tuple[socket.socket, int]:
-    """A new runner behind a keeper, with its end of a line to us."""
+    """A new runner behind a keeper, with its end of a line to us. It is no child of ours: this login ends before it."""
     ours, theirs = socket.socketpair()
     ready, told = os.pipe()
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         code = 1
         try:
             os.setsid()
+            if os.fork():
+                os._exit(0)
             ours.close()
             from headway.live.placeholder.keeper import keep
             from headway.live.placeholder.process import become_far_runner
@@ -292,6 +287,7 @@ def _started(home: Home) -> tuple[socket.socket, int]:
             traceback.print_exc()  # to the near end: there is no log yet
         finally:
             os._exit(code)
+    os.waitpid(child, 0)
     theirs.close()
     os.close(told)
     return ours, ready

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.live.client.lines import Lines
+from headway.live.client.messages import Use
 from headway.live.client.starter import Starter
 from headway.live.client.watch import watched
 from headway.live.home.folder import Home
@@ -55,6 +56,7 @@ class Opening:
     def __init__(self, home: Home, server: str | None, sync: str, sites: Sequence[Site]) -> None:
         prepare(home)
         place = home.database if server is None else server
+        self._sites = sites
         self._starters: dict[str, tuple[Home, Starter]] = {}
         for site in sites:
             if site.name == LOCAL:
@@ -64,7 +66,11 @@ class Opening:
             self._starters[site.name] = own, SiteStarter(own, place, sync, site)
 
     def lines(self) -> Lines:
-        return Lines({name: watched(home, starter) for name, (home, starter) in self._starters.items()})
+        found = {name: watched(home, starter) for name, (home, starter) in self._starters.items()}
+        for site in self._sites:
+            if site.name != LOCAL:
+                found[site.name].say(Use(site.said()))
+        return Lines(found)
 
 
 def slots_of(sites: Sequence[Site]) -> int:

@@ -28,8 +28,10 @@ _NAMES = """
     live.placeholder.outputs live.placeholder.partial_outputs live.placeholder.process
     live.placeholder.reception live.placeholder.recipe live.placeholder.recovery live.placeholder.responses
     live.placeholder.room live.placeholder.roster live.placeholder.runner live.placeholder.running
-    live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows live.placeholder.upkeep
-    live.sites.__init__ live.sites.frames live.sites.front live.store.__init__ live.store.spec live.store.text
+    live.placeholder.serving live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows
+    live.placeholder.upkeep
+    live.sites.__init__ live.sites.frames live.sites.front live.sites.front_files
+    live.store.__init__ live.store.spec live.store.text
 """
 MODULES = tuple(_NAMES.split())
 _MAIN = "from headway.live.sites.front import main\nraise SystemExit(main())\n"

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from headway.model.record import record
+from collections.abc import Mapping
+from json import dumps, loads
+
+from headway.model.record import fields, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record
@@ -13,14 +20,26 @@ class Site:
     host: str = ""  # as ssh knows it; "": this computer
     slots: int = 0  # 0: a slot for each core there
     directory: str = ""  # where jobs run there; "": the same paths as here
+    stage: tuple[str, ...] = ()  # files and folders of the workflow's folder that all jobs there need
     python: str = ""  # the interpreter there; "": the first one that will do
-    options: tuple[str, ...] = ()  # of ssh
+    ssh_options: tuple[str, ...] = ()
+
+    def said(self) -> dict[str, str]:
+        """Its settings, for a channel; `heard` makes the site of them again."""
+        return {name: dumps(getattr(self, name)) for name in fields(self)}
+
+    @classmethod
+    def heard(cls, said: Mapping[str, str]) -> Site:
+        known: dict[str, Any] = {name: loads(value) for name, value in said.items() if name in fields(cls)}
+        for name in ("stage", "ssh_options"):
+            known[name] = tuple(known.get(name, ()))
+        return cls(**known)
 
     def arguments(self, command: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""
         if not self.host:
             return ["sh", "-c", command]
-        return ["ssh", *_QUIET, *self.options, "--", self.host, command]
+        return ["ssh", *_QUIET, *self.ssh_options, "--", self.host, command]
 
 
 # Nobody is there to answer questions; a connection that is cut is noticed within fifteen seconds.

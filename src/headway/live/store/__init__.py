@@ -11,6 +11,7 @@ from headway.model.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.database import Database
+    from headway.live.store.files import DeclaredFiles
     from headway.live.store.history import History
     from headway.live.store.leases import Leases, Placeholders
     from headway.live.store.places import Places
@@ -97,6 +98,12 @@ class Store:
         from headway.live.store.progress import Progress
 
         return Progress(self.database)
+
+    @cached_property
+    def files(self) -> DeclaredFiles:
+        from headway.live.store.files import DeclaredFiles
+
+        return DeclaredFiles(self.database)
 
     # --- what people say and ask -------------------------------------------------------------------------------------
 

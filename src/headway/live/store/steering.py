@@ -97,6 +97,15 @@ class Steering:
             database.news.tell(workflow, stops=True)
         return leases
 
+    def call_off(self, workflow: WorkflowId) -> int:
+        """Has all that runs of a workflow end, wherever it is; how many attempts. They run again another time."""
+        with self._database.transaction():
+            leases = self._database.run("running", workflow=workflow)
+            for (lease,) in leases:
+                self._database.run("stop", lease=lease, reason=encode("its workflow was stopped"))
+            self._database.news.tell(workflow, stops=True)
+        return len(leases)
+
     # --- what jobs say of themselves -------------------------------------------------------------------------------
 
     def say(self, lease: LeaseId, status: str) -> bool:
