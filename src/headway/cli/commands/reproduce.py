@@ -11,25 +11,26 @@ from headway.model.errors import UsageError
 from headway.model.record import replace
 
 _DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
-_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf"}
+_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf", "trellisdag": "wf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic", "batchqueue"]))
+@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic", "batchqueue", "trellisdag"]))
 @click.option(
     "--quick",
     "how",
     flag_value="quick",
     default="quick",
-    help="prio: ten minutes on two cores; batchqueue: three; opportunistic: less than one. This is the default.",
+    help="prio: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: less than one. The default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
-    help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on.",
+    help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on."
+    " trellisdag: a quarter of an hour.",
 )
 @click.option(
     "--live",
@@ -59,6 +60,7 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
       headway reproduce prio --live
       headway reproduce prio --full -o full
       headway reproduce batchqueue --full --starts 20
+      headway reproduce trellisdag
     """
     from headway.cli.display.bar import Bar
 
@@ -78,6 +80,10 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
             from headway.experiments.prio import live
 
             report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)
+        elif name == "trellisdag":
+            from headway.experiments.trellisdag import all as trellisdag
+
+            report = trellisdag.reproduce(trellisdag.PLANS[how], folder, bar.expect, bar.add)
         elif name == "batchqueue":
             from headway.experiments.batchqueue.all import reproduce as queues
             from headway.experiments.batchqueue.plans import PLANS as SIZES

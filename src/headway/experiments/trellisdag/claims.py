@@ -1,0 +1,94 @@
+"""What section 4.3 claims, and the rules by which it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from headway.experiments.report import Claim
+from headway.model.record import record
+from headway.model.timeline import Curve, peak
+
+MOST_AT_ONCE = 20  # in the paper's minimal schedule
+REACHED = 18  # in its runs
+WITHIN = 0.017  # of the minimal schedule
+SPREAD = (33_067 - 32_891) / 32_987
+SMALL = 0.05  # of the time: what "very small" is taken for
+
+
+@record
+class Found:
+    """What was measured, in seconds."""
+
+    minimal: float  # the minimal schedule of the sequential run's times
+    work: float
+    curve: Curve  # of that schedule
+    makespans: Sequence[float]
+    curves: Sequence[Curve]
+    overheads: Sequence[float]
+
+
+def claims(it: Found, above: float) -> list[Claim]:
+    """All claims on the runs. `above`: the share of the minimal schedule with more than twelve jobs at once."""
+    ratios = sorted(one / it.minimal - 1 for one in it.makespans)
+    middle, peaks = median(ratios), sorted(map(peak, it.curves))
+    spread = (max(it.makespans) - min(it.makespans)) / median(it.makespans)
+    lost = peak(it.curve) - peaks[len(peaks) // 2]
+    return [
+        Claim(
+            "near-minimal",
+            "the median run takes within 1.7% of the minimal schedule",
+            middle,
+            middle <= WITHIN,
+            ratios[0],
+            ratios[-1],
+            note=f"{median(it.makespans):.2f} s over {it.minimal:.2f} s; in brackets the least and the most",
+            reason="" if middle <= WITHIN else "A delay of milliseconds is a larger share of a run at this scale.",
+        ),
+        Claim(
+            "runs-alike",
+            f"runs differ by {SPREAD:.1%} from the shortest to the longest",
+            spread,
+            spread <= SPREAD,
+            note="of the median; it holds if they differ by no more",
+            reason="" if spread <= SPREAD else "A delay of milliseconds is a larger share of a run at this scale.",
+        ),
+        *_concurrency(peak(it.curve), above, "", ""),
+        Claim(
+            "nearly-as-many-at-once",
+            f"a run reaches {REACHED} jobs at once, two less than its minimal schedule",
+            f"{peaks[len(peaks) // 2]} of {peak(it.curve)}",
+            0 <= lost <= MOST_AT_ONCE - REACHED,
+            note="it holds if the run of median concurrency reaches at most two less, and no more",
+        ),
+    ]
+
+
+def model_claims(most: int, above: float, share: float) -> list[Claim]:
+    """The claims on the minimal schedule if ranks are verified as well."""
+    return _concurrency(most, above, f"-verified-{share:g}", f"verifying takes {share:.0%} of computing")
+
+
+def _concurrency(most: int, above: float, ending: str, note: str) -> list[Claim]:
+    reason = "" if ending else "Ranks of one slice alone are at most seven at once; see what verification changes."
+    names = "most-at-once", "rarely-above-12"
+    return [
+        Claim(
+            names[0] + ending,
+            f"the minimal schedule has at most {MOST_AT_ONCE} jobs at once",
+            str(most),
+            most == MOST_AT_ONCE,
+            note=note or "it holds if it is exactly as many",
+            variant_of=names[0] if ending else "",
+            reason="" if most == MOST_AT_ONCE else reason,
+        ),
+        Claim(
+            names[1] + ending,
+            "the total time above 12 jobs at once is very small, and not nothing",
+            f"{above:.1%}",
+            0 < above < SMALL,
+            note=note or f"it holds if it is under {SMALL:.0%}",
+            variant_of=names[1] if ending else "",
+            reason="" if 0 < above < SMALL else reason,
+        ),
+    ]
