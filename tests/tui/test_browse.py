@@ -137,10 +137,15 @@ def test_what_a_group_waits_for_is_shown_with_how_it_stands(browser: Terminal) -
 
 def test_a_row_is_found_by_a_part_of_its_name(browser: Terminal) -> None:
     browser.press("/")
-    browser.type("AGE3")
-    browser.press("Enter")
+    browser.shows("a part of a name")
+    browser.type("AGEq")  # no key of the browser's while somebody types
+    browser.shows("AGEq")
+    browser.press("BSpace")
+    browser.shows_no("AGEq")
+    browser.press("3", "Enter")
     browser.shows("group Stage3: not started")
     browser.press("/")
+    browser.shows("a part of a name")
     browser.type("nowhere")
     browser.press("Enter")
     browser.shows("No group here has 'nowhere' in its name.")
@@ -149,6 +154,28 @@ def test_a_row_is_found_by_a_part_of_its_name(browser: Terminal) -> None:
 def test_q_ends_it_with_exit_code_0(browser: Terminal) -> None:
     browser.press("q")
     browser.shows("code 0")
+
+
+def test_ctrl_c_ends_it_too_also_while_something_is_typed(browser: Terminal) -> None:
+    browser.press("/", "x", "C-c")
+    browser.shows("code 0")
+
+
+def test_a_click_moves_the_cursor_and_a_double_click_dives(browser: Terminal) -> None:
+    for kind in "Mm":
+        browser.type(f"\x1b[<0;10;4{kind}")  # the second row, as a terminal tells it
+    browser.shows("group Stage2: failed")
+    for kind in "MmMm":
+        browser.type(f"\x1b[<0;10;4{kind}")
+    browser.shows("› Stage2")
+
+
+@pytest.mark.parametrize("size", [(12, 4), (5, 2), (1, 1), (300, 90)], ids=str)
+def test_a_terminal_of_any_size_is_survived(browser: Terminal, size: tuple[int, int]) -> None:
+    browser.resize(*size)
+    browser.press("Down", "Enter")
+    browser.resize(100, 24)
+    browser.shows("› Stage2", "q quit")
 
 
 # --- what is changed --------------------------------------------------------------------------------------------------

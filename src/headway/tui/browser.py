@@ -34,7 +34,6 @@ class Browser(App[None]):
     #said { height: auto; max-height: 3; color: $warning; }
     #keys { height: auto; max-height: 5; color: $text-muted; }
     #find { display: none; height: 1; border: none; padding: 0; }
-    #find.shown { display: block; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right,l,1", "dive", "Dive"),
@@ -46,6 +45,7 @@ class Browser(App[None]):
         Binding("p", "prologues", "Prologues", show=False),
         Binding("r,0", "refresh", "Refresh"),
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", priority=True),
     ]
     ENABLE_COMMAND_PALETTE = False
 
@@ -67,7 +67,7 @@ class Browser(App[None]):
         yield Level(self._harmless)
         yield Static(id="details", markup=False)
         yield Static(id="said", markup=False)
-        yield Input(id="find", placeholder="a part of a name", compact=True)
+        yield Input(id="find", placeholder="a part of a name", compact=True, select_on_focus=False)
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
@@ -215,8 +215,8 @@ class Browser(App[None]):
     def action_find(self) -> None:
         self._forget()
         field = self.query_one("#find", Input)
-        field.add_class("shown")
-        field.focus()
+        field.value, field.display = "", True
+        self.screen.set_focus(field)  # at once: the next key may be there already
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self._leave_find()
@@ -227,8 +227,8 @@ class Browser(App[None]):
         self._leave_find()
 
     def _leave_find(self) -> None:
-        self.query_one("#find", Input).remove_class("shown")
-        self.query_one(Level).focus()
+        self.query_one("#find", Input).display = False
+        self.screen.set_focus(self.query_one(Level))
 
     def _forget(self) -> None:
         """What was asked or said before does not hold any more."""
