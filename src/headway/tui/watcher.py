@@ -232,7 +232,8 @@ class Watcher:
         return any((one.id, one.source) == (self._workflow.id, self._workflow.source) for one in known)
 
     def _file(self) -> tuple[int, int]:
-        if self._home is None or self._store is None or self._store.is_shared:
+        """Which file it is; a server's store has none."""
+        if self._home is None:
             return 0, 0
         try:
             found = (Path(self._home.folder) / FILE).stat()
