@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NAME = "headway.toml"
 SITES = "sites"
 _TEXT, _NUMBER, _LIST, _SWITCH = "a text in quotes", "a whole number", "a list of texts", "true or false"
+_TIME = "a duration in quotes, such as 2h 30m"
 # Of the whole file: what each key must be. Most are options of headway run, by the same names.
 KEYS = {
     "store": _TEXT,
@@ -44,6 +45,15 @@ SITE_KEYS = {
     "stage": _LIST,
     "python": _TEXT,
     "ssh_options": _LIST,
+    "queue": _TEXT,
+    "allocations": _NUMBER,
+    "cores": _NUMBER,
+    "time": _TIME,
+    "job_time": _TIME,
+    "idle": _TIME,
+    "look": _TIME,
+    "options": _LIST,
+    "address": _TEXT,
 }
 
 
@@ -145,12 +155,44 @@ def _site(path: str, lines: list[str], name: str, table: object) -> dict[str, Kn
     if name == "local":
         raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
     values = _checked(path, lines, section, table, SITE_KEYS)
+    if "queue" in values:
+        _check_queue(path, line, name, values)
     has_host, is_shared = "host" in values, bool("shared" in values and values["shared"].value)
     if has_host and is_shared == ("directory" in values):
         what = f"site {shown(name)} must say where its jobs find their files."
         fix = 'Either shared = true (the same paths as here), or directory = "/a/folder/there".'
         raise InputError(path, line, what, fix)
     return values
+
+
+def _check_queue(path: str, line: int, name: str, values: Mapping[str, Known]) -> None:
+    """A site with a batch queue says which one, and has our files."""
+    from headway.live.sites.queues import NAMES as QUEUES
+
+    queue = values["queue"]
+    if queue.value not in QUEUES:
+        raise InputError(
+            path,
+            int(queue.place.rpartition(":")[2]),
+            f"there is no queue {shown(queue.value)}.",
+            f"There are {', '.join(QUEUES)}.",
+        )
+    if "directory" in values:
+        what = f"site {shown(name)}: the nodes of a queue must have the same files as this computer."
+        raise InputError(path, line, what, "Write shared = true instead of directory.")
+    if "slots" in values:
+        raise InputError(
+            path, line, f"site {shown(name)}: the slots of an allocation are its cores.", "Write cores = N."
+        )
+
+
+def _is_duration(text: str) -> bool:
+    from headway.model.quantities import seconds
+
+    try:
+        return seconds(text) > 0
+    except ValueError:
+        return False
 
 
 def _checked(
@@ -167,6 +209,7 @@ def _checked(
             _NUMBER: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9,
             _LIST: isinstance(value, list) and all(isinstance(one, str) and one for one in value),
             _SWITCH: isinstance(value, bool),
+            _TIME: isinstance(value, str) and _is_duration(value),
         }[wanted]
         if not is_right and not (key == "retries" and value == 0):
             raise InputError(path, line, f"{key} must be {wanted}.", "" if wanted != _NUMBER else "At least 1.")

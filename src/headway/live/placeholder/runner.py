@@ -50,8 +50,16 @@ WELCOME = 10.0  # seconds that a new runner waits for its first client
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, port: Port, server: str | None = None, called: Called | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        port: Port,
+        server: str | None = None,
+        called: Called | None = None,
+        is_apart: bool = False,
+    ) -> None:
         self.home, self.port = home, port
+        self.is_apart = is_apart or called is not None  # on a host whose files the store's host may not see
         self.called = called  # on a far host: the channels that call it
         self.server = server
         self.spool = Spool(home.spool)
@@ -70,11 +78,11 @@ class Runner:
         """Recovers, serves, and leaves when nobody needs it. `told` is closed when clients can come."""
         self.silence = patience()
         self.beat = self.silence / BEATS
-        welcome = greet(self.home, self.port, self.spool, self.silence, self.server is not None)
+        welcome = greet(self.home, self.port, self.spool, self.silence, self.is_apart or self.server is not None)
         self.store_id, is_shared = welcome.store, welcome.is_shared
         mark = f"{welcome.store}-{self.home.identity:x}"
         self.jobs = Jobs(self.home, mark, self.server, self.roster, self.poll)
-        self.jobs.tells_tails = self.called is not None
+        self.jobs.tells_tails = self.is_apart
         over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
             self.home.remember([welcome.placeholder])

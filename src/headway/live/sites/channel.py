@@ -147,7 +147,7 @@ class Channel:
             lambda news: self._say(frame(PORT, encode(news))),
         )
         self._staging = end.staging
-        self._server = Server(end, self._store, lambda response: self._say(frame(PORT, encode(response))))
+        self._server = Server(end, self._store.news, lambda response: self._say(frame(PORT, encode(response))))
         for guest in self._guests.values():
             self._introduce(guest)
 

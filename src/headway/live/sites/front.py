@@ -12,6 +12,7 @@ import select
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from headway.live.client.messages import REQUESTS, Attach
@@ -266,8 +267,25 @@ def _greeted(home: Home) -> socket.socket | None:
 
 
 def _started(home: Home) -> tuple[socket.socket, int]:
-    """A new runner behind a keeper, with its end of a line to us. It is no child of ours: this login ends before it."""
+    """A new runner with its end of a line to us."""
     ours, theirs = socket.socketpair()
+
+    def become(told: int) -> int:
+        from headway.live.placeholder.process import become_far_runner
+
+        ours.close()
+        return become_far_runner(home, theirs, told)
+
+    ready = started(home, become)
+    theirs.close()
+    return ours, ready
+
+
+def started(home: Home, become: Callable[[int], int]) -> int:
+    """A new runner behind a keeper; what closes when it lets clients in, or has ended.
+
+    It is no child of ours: a login ends before it.
+    """
     ready, told = os.pipe()
     child = os.fork()
     if child == 0:
@@ -276,11 +294,9 @@ def _started(home: Home) -> tuple[socket.socket, int]:
             os.setsid()
             if os.fork():
                 os._exit(0)
-            ours.close()
             from headway.live.placeholder.keeper import keep
-            from headway.live.placeholder.process import become_far_runner
 
-            code = keep(home.folder, told, lambda: become_far_runner(home, theirs, told))
+            code = keep(home.folder, told, lambda: become(told))
         except BaseException:
             import traceback
 
@@ -288,9 +304,8 @@ def _started(home: Home) -> tuple[socket.socket, int]:
         finally:
             os._exit(code)
     os.waitpid(child, 0)
-    theirs.close()
     os.close(told)
-    return ours, ready
+    return ready
 
 
 if __name__ == "__main__":

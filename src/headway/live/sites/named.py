@@ -8,6 +8,7 @@ from headway.live.home.settings import NAME, settings
 from headway.live.sites.site import Site
 from headway.model.errors import UsageError, unquoted
 from headway.model.messages import LOCAL
+from headway.model.quantities import seconds
 
 
 def all_sites() -> list[Site]:
@@ -35,6 +36,9 @@ def _site(name: str) -> Site:
         raise UsageError(f"there is no site {unquoted(name)}.", way)
     given = {key: one.value for key, one in known[name].items()}
     given.pop("shared", None)
-    for key in ("stage", "ssh_options"):
+    for key in ("stage", "ssh_options", "options"):
         given[key] = tuple(given.get(key, ()))
+    for key in ("time", "job_time", "idle", "look"):
+        if key in given:
+            given[key] = seconds(given[key])
     return Site(name, **given)

@@ -25,6 +25,10 @@ class SiteStarter(Starter):
         super().__init__(home, sync)
 
     def _become(self, told: int) -> int:
+        if self._site.queue:
+            from headway.live.sites.queue_site import become_queue_site
+
+            return become_queue_site(self._home, self._place, self._sync, self._site, told)
         from headway.live.sites.channel import become_channel
 
         return become_channel(self._home, self._place, self._sync, self._site, told)
@@ -76,4 +80,7 @@ class Opening:
 def slots_of(sites: Sequence[Site]) -> int:
     """How many slots there are in all, as far as that is known beforehand."""
     here = len(os.sched_getaffinity(0))
-    return sum(site.slots or (here if site.name == LOCAL else 1) for site in sites)
+    return sum(
+        site.allocations * site.cores if site.queue else site.slots or (here if site.name == LOCAL else 1)
+        for site in sites
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from json import dumps, loads
 
+from headway.model.messages import Seconds
 from headway.model.record import fields, record
 
 TYPE_CHECKING = False
@@ -23,6 +24,15 @@ class Site:
     stage: tuple[str, ...] = ()  # files and folders of the workflow's folder that all jobs there need
     python: str = ""  # the interpreter there; "": the first one that will do
     ssh_options: tuple[str, ...] = ()
+    queue: str = ""  # the batch system there; "": jobs run on the host itself
+    allocations: int = 4  # at once, at most
+    cores: int = 1  # of each
+    time: Seconds = 3600.0  # that each may last
+    job_time: Seconds = 0.0  # what a job counts as of which no run time is known
+    idle: Seconds = 30.0  # for which a placeholder stays though nothing can come
+    look: Seconds = 10.0  # between two looks at the queue
+    options: tuple[str, ...] = ()  # for the queue's submit command
+    address: str = ""  # HOST or HOST:PORT where nodes reach this computer; "": only this computer's own do
 
     def said(self) -> dict[str, str]:
         """Its settings, for a channel; `heard` makes the site of them again."""
@@ -31,7 +41,7 @@ class Site:
     @classmethod
     def heard(cls, said: Mapping[str, str]) -> Site:
         known: dict[str, Any] = {name: loads(value) for name, value in said.items() if name in fields(cls)}
-        for name in ("stage", "ssh_options"):
+        for name in ("stage", "ssh_options", "options"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
 

@@ -34,3 +34,37 @@ SELECT workflow, job FROM attempts WHERE id = :lease
 
 -- name: forget_files
 DELETE FROM files WHERE workflow = :workflow
+
+-- name: ask_allocation
+INSERT INTO allocations (site, cores, seconds, state, asked, token) VALUES (:site, :cores, :seconds, 0, :now, :token)
+
+-- name: open_allocations
+SELECT id, cores, seconds, state, asked, queue_id, began FROM allocations WHERE site = :site AND ended IS NULL ORDER BY id
+
+-- name: all_allocations
+SELECT id, site, cores, seconds, state, asked, queue_id, began, ended, reason FROM allocations ORDER BY id
+
+-- name: queue_allocation
+UPDATE allocations SET queue_id = :queue_id, state = CASE WHEN state = 0 THEN 1 ELSE state END WHERE id = :id AND ended IS NULL
+
+-- name: end_allocation
+UPDATE allocations SET ended = :now, reason = :reason, state = 3 WHERE id = :id AND ended IS NULL
+
+-- name: token_of
+SELECT token, instance, site, ended FROM allocations WHERE id = :id
+FOR UPDATE -- postgresql
+
+-- name: begin_allocation
+UPDATE allocations SET state = 2, began = COALESCE(began, :now), instance = :instance WHERE id = :id
+
+-- What eligible jobs want, and what jobs use that run at a site.
+-- name: eligible_cores
+SELECT COALESCE(SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END), 0) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE}
+
+-- name: running_at
+SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END FROM placeholders p JOIN attempts a ON a.placeholder = p.id
+    JOIN jobs j ON j.lease = a.id AND j.state = {RUNNING}
+WHERE p.site = :site AND p.ended IS NULL
+
+-- name: unwant_at
+DELETE FROM wanted WHERE workflow = :workflow AND site = :site

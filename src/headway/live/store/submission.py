@@ -133,6 +133,12 @@ class Submissions:
             self._database.news.tell(workflow, stops=True)
         return was_wanted
 
+    def unwant_at(self, workflow: WorkflowId, site: str) -> None:
+        """The same at one site."""
+        with self._database.transaction():
+            self._database.run("unwant_at", workflow=workflow, site=encode(site))
+            self._database.news.tell(workflow)
+
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
         """The last workflow submitted from a file, and its digest."""
         database = self._database
