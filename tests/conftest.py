@@ -25,7 +25,7 @@ SLOW = [
         "tui",
     ),
     *("live/test_crashes.py", "live/test_crashes_and_company.py", "cli/test_simulate.py", "cli/test_simulate_sites.py"),
-    "cli/test_simulate_queue.py",
+    *("cli/test_simulate_queue.py", "cli/test_simulate_peers.py"),
     *("live/test_adoption.py", "live/test_runner_survives.py", "live/test_lost_folders.py", "live/test_strangers.py"),
     *("live/test_messages.py", "live/test_dagman_semantics.py", "live/test_limits.py", "live/test_moved_folders.py"),
     "live/test_beside_dagman.py",

@@ -15,6 +15,11 @@ from tests.infra.root import needs_root
 HERE = Path(__file__).parent
 
 
+def ports(first: int, size: int) -> int:
+    """The first of some ports that other processes of the same test run do not take: looking for free ones would race."""
+    return first + os.getpid() % 100 * size
+
+
 class Cluster:
     """A throw-away cluster; `environment` has its commands find it."""
 
@@ -55,7 +60,7 @@ class Cluster:
 @contextlib.contextmanager
 def slurm(nodes: int = 3, cpus: int = 2) -> Iterator[Cluster]:
     needs_root("slurmd starts jobs as their owners.")
-    found = Cluster("slurm", "-n", str(nodes), "-c", str(cpus), "-x", "OverTimeLimit=0")
+    found = Cluster("slurm", "-n", str(nodes), "-c", str(cpus), "-p", str(ports(17000, 100)))
     try:
         yield found
     finally:
@@ -65,7 +70,7 @@ def slurm(nodes: int = 3, cpus: int = 2) -> Iterator[Cluster]:
 @contextlib.contextmanager
 def gridengine(slots: int = 6) -> Iterator[Cluster]:
     needs_root("Grid Engine's execd starts jobs as their owners.")
-    found = Cluster("ge", "-s", str(slots))
+    found = Cluster("ge", "-s", str(slots), "-p", str(ports(11000, 10)))
     try:
         yield found
     finally:

@@ -142,7 +142,7 @@ def test_what_the_queue_has_under_our_name_and_the_store_does_not_know_is_cancel
     store = bench.store()
     ours, others = f"headway-{store.id}-999", "headway-0123456789abcdef-1"
     for name in (ours, others):
-        bench.cluster("sbatch", "-J", name, "-t", "5", "--wrap", "sleep 300")
+        bench.cluster("sbatch", "-J", name, "-t", "5", "-o", "/dev/null", "--wrap", "sleep 300")
     bench.jobs(3, 0.1)
     bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
     until(lambda: ours not in bench.cluster("squeue", "-h", "-o", "%j").split())

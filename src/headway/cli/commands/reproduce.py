@@ -11,19 +11,23 @@ from headway.model.errors import UsageError
 from headway.model.record import replace
 
 _DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
-_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf", "trellisdag": "wf"}
+_KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf", "trellisdag": "wf", "peercomp": "wf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
 
 
 @click.command("reproduce", short_help="A paper's evaluation, done again.")
-@click.argument("name", metavar="NAME", type=click.Choice(["prio", "opportunistic", "batchqueue", "trellisdag"]))
+@click.argument(
+    "name",
+    metavar="NAME",
+    type=click.Choice(["prio", "opportunistic", "batchqueue", "trellisdag", "peercomp"]),
+)
 @click.option(
     "--quick",
     "how",
     flag_value="quick",
     default="quick",
-    help="prio: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: less than one. The default.",
+    help="prio, peercomp: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: one. The default.",
 )
 @click.option(
     "--full",
@@ -56,6 +60,7 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
 
     \b
       headway reproduce opportunistic
+      headway reproduce peercomp
       headway reproduce prio
       headway reproduce prio --live
       headway reproduce prio --full -o full
@@ -90,6 +95,10 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
 
             plan = SIZES[how] if starts is None else replace(SIZES[how], starts=starts)
             report = queues(plan, folder, found, bar.expect, bar.add)
+        elif name == "peercomp":
+            from headway.experiments.peercomp import all as peercomp
+
+            report = peercomp.reproduce(peercomp.PLANS[how], folder, found, bar.expect, bar.add)
         else:
             from headway.experiments.prio.all import PLANS, reproduce
 

@@ -1,0 +1,161 @@
+"""`headway simulate peers`: workflows with deadlines on a peer-to-peer grid, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from headway.cli.display.answer import print_json
+from headway.model.errors import UsageError, shown
+
+
+@click.command("peers", short_help="Workflows with deadlines on a peer-to-peer grid.")
+@click.option("--nodes", type=int, default=300, show_default=True, help="Peers of the grid.")
+@click.option(
+    "--model",
+    type=click.Choice(["fork-join", "laplace"]),
+    default="fork-join",
+    show_default=True,
+    help="What the workflows look like.",
+)
+@click.option("--size", type=click.IntRange(1, 1000), help="Branches, or rows of the grid. [8 and 3, as in the paper]")
+@click.option(
+    "--priority",
+    type=float,
+    default=1.3,
+    show_default=True,
+    help="Time that its owner alone would take over the time until the deadline.",
+)
+@click.option("--hours", type=float, default=0.5, show_default=True, help="How long workflows arrive, simulated.")
+@click.option("--load", type=float, default=0.93, show_default=True, help="Work that arrives, as a share of all power.")
+@click.option("--update-period", metavar="TIME", default="1s", show_default=True, help="Least time between summaries.")
+@click.option(
+    "--refresh", metavar="TIME", default="1m", show_default=True, help="How often neighbours greet each other."
+)
+@click.option("--fan-out", type=click.IntRange(2, 16), default=4, show_default=True, help="Children of a branch.")
+@click.option(
+    "--fit",
+    type=click.Choice(["best", "earliest", "worst"]),
+    default="best",
+    show_default=True,
+    help="Which hole is taken: the smallest, the one that ends first, the largest.",
+)
+@click.option(
+    "--placer",
+    type=click.Choice(["tree", "oracle", "random"]),
+    default="tree",
+    show_default=True,
+    help="Who finds room: the peers, one that knows all queues at no cost, or three tries at random.",
+)
+@click.option("--churn", type=float, default=0.0, show_default=True, help="Share of the peers that die in an hour.")
+@click.option("--least-power", type=int, default=1000, show_default=True, help="Power of the slowest peers.")
+@click.option("--most-power", type=int, default=3000, show_default=True, help="Power of the fastest peers.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other random numbers.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
+def peers(
+    nodes: int,
+    model: str,
+    size: int | None,
+    priority: float,
+    hours: float,
+    load: float,
+    update_period: str,
+    refresh: str,
+    fan_out: int,
+    fit: str,
+    placer: str,
+    churn: float,
+    least_power: int,
+    most_power: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Let workflows with deadlines arrive at a grid of peers that have no server, and see what becomes of them.
+
+    Peers are a tree that sums up what is free. A workflow is cut into sequences of jobs; each finds room by way of the
+    tree, room is held and then committed to, and an accepted workflow is done by its deadline unless peers die. Every
+    message is simulated, by the code that real peers run. docs/peers.md describes it.
+
+    \b
+      headway simulate peers --nodes 100 --model fork-join --priority 1.3
+      headway simulate peers --nodes 100 --model laplace --placer oracle
+      headway simulate peers --nodes 200 --load 0.3 --churn 0.2 --refresh 10s
+    """
+    from headway.cli.display.bar import Bar
+    from headway.engine.peering.settings import Settings
+    from headway.sim.peers import Scenario, Simulation, answer
+
+    settings = Settings(update=_milliseconds("--update-period", update_period), fit=fit)
+    if refresh != "1m":
+        beat = _milliseconds("--refresh", refresh)
+        settings = Settings(update=settings.update, fit=fit, refresh=beat, status=min(settings.status, 2 * beat))
+    scenario = Scenario(
+        nodes=nodes,
+        model=model,
+        size=size or 0,
+        priority=priority,
+        hours=hours,
+        load=load,
+        fan_out=fan_out,
+        least_power=least_power,
+        most_power=most_power,
+        churn=churn,
+        placer=placer,
+        seed=seed,
+        settings=settings,
+    )
+    simulation = Simulation(scenario)
+    with Bar(hours * 3600 + 2 * 3600, quiet=as_json) as bar:
+        found = answer(scenario, simulation.run(bar.add))
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(_text(found))
+
+
+def _milliseconds(option: str, text: str) -> int:
+    from headway.model.quantities import seconds
+
+    try:
+        value = round(seconds(text) * 1000)
+    except ValueError as error:
+        raise UsageError(f"{option} {shown(text)} is no time.", f"Expected {error}.") from None
+    if not 0 < value < 10**9:
+        raise UsageError(f"{option} {shown(text)} must be more than nothing and less than ten days.", "Try 1s.")
+    return value
+
+
+def _text(it: Mapping[str, Any]) -> str:
+    """What people are told."""
+    times, events = it["allocation_seconds"], it["events_per_node_second"]
+    lines = [
+        f"{it['nodes']:,} peers, {it['model']} {it['size']}, priority {it['priority']:g}, {it['hours']:g} h of arrivals"
+        f" at {100 * it['load']:.0f}% of all power, seed {it['seed']}",
+        "",
+        f"workflows   {it['submitted']:,} submitted, {it['accepted']:,} accepted, {it['rejected']:,} rejected,"
+        f" {it['missed']:,} deadlines missed",
+    ]
+    if it["orphaned"]:
+        lines.append(f"            {it['orphaned']:,} owners died")
+    lines += [f"            {count:,} times: {reason}" for reason, count in it["reasons"].items()]
+    if it["speedup"] is not None:
+        lines.append(
+            f"speed-up    {it['speedup']:.2f} over the owner alone; {100 * it['utilisation']:.0f}% of all power used"
+        )
+    if times["p50"] is not None:
+        lines.append(
+            f"allocation  {times['p50']:.2f} s in the middle, 90% {times['p90']:.2f} s, 99% {times['p99']:.2f} s,"
+            f" at most {times['max']:.2f} s"
+        )
+    out, into = it["bytes_out"], it["bytes_in"]
+    lines += [
+        f"events      {events['mean']:.2f} a second at a peer, at most {events['max']}",
+        f"peak bytes  sent: 75% of the peers up to {out['p75']:,}/s, 99% {out['p99']:,}/s, at most {out['max']:,}/s",
+        f"            received: 75% up to {into['p75']:,}/s, 99% {into['p99']:,}/s, at most {into['max']:,}/s",
+        f"tree        {'whole' if it['whole'] else 'not whole'} at the end",
+        "",
+        f"{it['events']:,} events, {it['seconds']:.1f} s.",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,40 @@
+"""A tree of peers that is whole from the start: for worlds in which growing it is not what is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from headway.engine.peer import Peer
+from headway.engine.peering.tree_messages import Key, Node
+
+
+def groups(count: int, fan_out: int) -> list[range]:
+    """So many nodes in groups of about the fan-out, none of them smaller than two where there are two."""
+    parts = max(1, count // 2 if fan_out == 2 else -(-count // fan_out))
+    bounds = [count * at // parts for at in range(parts + 1)]
+    return [range(bounds[at], bounds[at + 1]) for at in range(parts)]
+
+
+def plant(peers: Sequence[Peer], fan_out: int, now: int) -> None:
+    """Makes branches of peers, level by level; a branch is at a peer below it that has none."""
+    nodes: list[tuple[Node, Key, int, range]] = [
+        (Node(peer.number, 0), peer.low, 1, range(at, at + 1)) for at, peer in enumerate(peers)
+    ]
+    by_number = {peer.number: peer for peer in peers}
+    level = 0
+    while len(nodes) > 1 or not level:
+        level += 1
+        above = []
+        for group in groups(len(nodes), fan_out):
+            span = range(nodes[group.start][3].start, nodes[group.stop - 1][3].stop)
+            middle = span.start + len(span) // fan_out - (level > 1)
+            host = next(peers[at] for at in [*range(middle, span.stop), *span] if peers[at].tree.branch is None)
+            branch = host.tree.begin(level, None, now)
+            for at in group:
+                node, low, leaves, _ = nodes[at]
+                branch.add(node, low, leaves, now)
+                link = by_number[node.peer].tree.link_at(node.level)
+                assert link
+                link.father, link.is_root = Node(host.number, level), False
+            above.append((Node(host.number, level), branch.low, branch.leaves, span))
+        nodes = above

@@ -1,0 +1,150 @@
+"""The peer-to-peer grid, message by message."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from headway.engine.peering.messages import Submit
+from headway.engine.peering.settings import Settings
+from headway.model.errors import UsageError
+from headway.model.record import replace
+from headway.sim.overlay import Network, World
+from headway.sim.peers import BEGIN, MINUTE, Scenario, Simulation, checked, fork_join, laplace, simulated
+from headway.sim.planting import groups
+from tests.policies.by_when.dags import random_dag
+
+QUICK = Settings(refresh=15_000, status=15_000)
+
+
+@settings(max_examples=20)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["best", "earliest", "worst"]),
+    st.floats(0.8, 4.0),
+    st.sampled_from([2, 4, 16]),
+    st.booleans(),
+)
+def test_without_failures_no_accepted_deadline_is_missed(
+    seed: int, fit: str, tightness: float, fan_out: int, splitting: bool
+) -> None:
+    """Random workflows in a small grid that cannot hold all of them."""
+    rng = Random(seed)
+    world = World(Settings(fit=fit, splitting=splitting, most=max(3, fan_out)), Network(), seed, BEGIN)
+    powers = [rng.randrange(1000, 3001, 200) for _ in range(rng.randint(1, 25))]
+    world.planted(powers, fan_out, cores=rng.choice([1, 1, 2]))
+    for number in range(12):
+        dag = random_dag(rng, rng.randint(1, 9))
+        works = tuple(rng.randint(1, 20 * MINUTE) * 1000 for _ in range(len(dag)))
+        owner = rng.randint(1, len(powers))
+        path = dag.with_seconds([float(work) for work in works]).critical_path.seconds
+        world.heap.run(world.heap.now + rng.randint(0, 5) * MINUTE)
+        arcs = tuple(dag.arcs())
+        world.submits(owner, Submit(number, works, arcs, world.now + int(tightness * path / powers[owner - 1])))
+    last = max(one.deadline for one in world.workflows.values())
+    world.run(max(last, world.now) + 2 * MINUTE)
+    for one in world.workflows.values():
+        assert one.state in ("done", "rejected")
+        assert one.state == "rejected" or one.ended <= one.deadline
+    assert all(not peer.leaf.pieces and not peer.owner.flows for peer in world.peers.values())
+
+
+def test_jobs_run_after_those_they_depend_on_and_one_at_a_time_at_a_core() -> None:
+    simulation = Simulation(Scenario(nodes=40, model="laplace", hours=0.4, seed=4))
+    simulation.run()
+    ran = simulation.world.ran
+    ends = {(job.owner, job.workflow, job.job): job.ended for job in ran}
+    _, arcs = laplace(3)
+    for job in ran:
+        before = [one for one, other in arcs if other == job.job]
+        assert all(ends[job.owner, job.workflow, one] <= job.begun for one in before)
+    by_peer: dict[int, list[tuple[int, int]]] = {}
+    for job in ran:
+        by_peer.setdefault(job.peer, []).append((job.begun, job.ended))
+    for spans in by_peer.values():
+        spans.sort()
+        assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))  # noqa: RUF007
+
+
+def test_more_than_a_grid_can_do_is_refused_and_what_it_accepts_is_in_time() -> None:
+    found = simulated(Scenario(nodes=30, hours=1.0, load=3.0, priority=1.1, seed=2))
+    assert found["rejected"] > 10 and found["accepted"] > 10 and found["missed"] == 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_with_churn_the_tree_becomes_whole_and_every_workflow_that_still_can_is_in_time(seed: int) -> None:
+    """A third of the peers dies in an hour, in a grid with room to spare."""
+    simulation = Simulation(
+        Scenario(nodes=150, hours=0.5, load=0.3, churn=0.3, priority=1.1, seed=seed, settings=QUICK)
+    )
+    found = simulation.run()
+    world = simulation.world
+    assert found["accepted"] > 5 and len(world.peers) == 150
+    assert found["missed"] == 0 and found["failed"] == 0
+    for _ in range(60):
+        if world.is_whole():
+            break
+        world.run(world.now + 5000)
+    assert world.is_whole()
+
+
+def test_a_planted_tree_is_whole_and_in_order_whatever_its_size_and_fan_out() -> None:
+    for nodes in (1, 2, 3, 5, 17, 64, 100):
+        for fan_out in (2, 3, 4, 16):
+            world = World(Settings(most=max(3, fan_out)), Network())
+            world.planted([1000] * nodes, fan_out)
+            assert world.is_whole() and world.leaves_in_order() == list(range(1, nodes + 1))
+    assert [len(one) for one in groups(9, 4)] == [3, 3, 3]
+
+
+def test_whoever_places_jobs_the_same_workflows_come_and_the_oracle_accepts_most() -> None:
+    base = Scenario(nodes=24, hours=0.8, load=2.0, seed=5)
+    found = {placer: simulated(replace(base, placer=placer)) for placer in ("tree", "oracle", "random")}
+    assert all(one["missed"] == 0 for one in found.values())
+    assert len({one["submitted"] for one in found.values()}) == 1
+    assert found["oracle"]["accepted"] >= found["tree"]["accepted"] > 0
+
+
+def test_a_longer_update_period_means_fewer_bytes() -> None:
+    base = Scenario(nodes=30, hours=0.2, seed=6)
+    quick = simulated(replace(base, settings=Settings(update=100)))
+    slow = simulated(replace(base, settings=Settings(update=20_000)))
+    assert slow["messages"]["Update"] < quick["messages"]["Update"]
+
+
+def test_a_clock_that_is_off_by_a_minute_is_noticed_and_its_peer_gets_no_work() -> None:
+    world = World(Settings(), Network(), 1, BEGIN, drift=lambda peer: 60_000 if peer == 7 else 0)
+    world.planted([1000] * 16, 4)
+    world.run(BEGIN + 5 * MINUTE)
+    jobs, arcs = fork_join(4)
+    for number in range(3):
+        world.submits(1, Submit(number, (5 * MINUTE * 1000,) * jobs, arcs, world.now + 40 * MINUTE))
+    world.run(world.now + 50 * MINUTE)
+    assert world.peers[7].clock_off and all(job.peer != 7 for job in world.ran)
+    assert all(one.state == "done" for one in world.workflows.values())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"nodes": 0}, "a grid of no nodes"),
+        ({"nodes": 10**6}, "message by message. Give at most --nodes 50000"),
+        ({"least_power": 0}, "no power can hold no job"),
+        ({"priority": 20.0}, "Give less than --priority 10"),
+        ({"model": "x"}, "There are fork-join, laplace"),
+    ],
+)
+def test_a_grid_that_cannot_be_is_refused_with_one_that_could(wrong: dict[str, float], said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        checked(Scenario(**wrong))  # type: ignore[arg-type]
+    assert said in str(error.value)
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    one, again, other = (simulated(Scenario(nodes=30, hours=0.2, seed=seed)) for seed in (1, 1, 2))
+    for found in (one, again, other):
+        del found["seconds"], found["peak_rss"]
+    assert one == again != other
