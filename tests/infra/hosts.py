@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.infra.queues import ports
+
 HERE = Path(__file__).parent
 
 
@@ -17,7 +19,7 @@ class Hosts:
 
     def __init__(self, count: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ssh-"))
-        self._run("ssh-up", "-n", str(count))
+        self._run("ssh-up", "-n", str(count), "-p", str(ports(22000, 20)))
         program = self.folder / "bin" / "ssh"
         program.parent.mkdir()
         there = f"XDG_STATE_HOME={self.folder}/state XDG_CACHE_HOME={self.folder}/cache"

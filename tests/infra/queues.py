@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def ports(first: int, size: int) -> int:
-    """The first of some ports that other processes of the same test run do not take: looking for free ones would race."""
+    """The first of some ports that no other process of a test run takes: looking for free ones would race."""
     return first + os.getpid() % 100 * size
 
 
