@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from headway.engine.queue import Policy
 from headway.formats.swf import Log
 from headway.model.dag import Dag
-from headway.policies.how_much import Advice, Ask, Method, View, method
+from headway.policies.how_much import Advice, Ask, Limits, Method, View, method
 from headway.sim.queue import PlainQueue
 from headway.sim.replay import Replay
 from headway.sim.submission import Case, Outcome, Submission
@@ -34,9 +34,10 @@ def outcome(log: Log, case: Case, how: str | Method, at: float = 2.0, rules: Pol
 
 
 def slowly(log: Log, case: Case, how: str, at: float, rules: Policy) -> Outcome:
+    """The log replayed an event at a time, and jobs run by the engine."""
     queue = PlainQueue(log, rules)
     queue.advance(at)
-    return Submission(queue, case, method(how), log.processors, queue.showstart).outcome()
+    return Submission(queue, case, method(how), log.processors, queue.showstart, by_engine=True).outcome()
 
 
 @st.composite
@@ -65,7 +66,7 @@ def minute_logs(draw: st.DrawFn) -> Log:
     st.integers(0, 40),
     st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]),
 )
-def test_a_checkpoint_and_the_plain_queue_lead_to_the_same(
+def test_a_checkpoint_and_jobs_in_bulk_lead_to_what_the_plain_queue_and_the_engine_lead_to(
     log: Log, rules: Policy, case: Case, after: int, how: str
 ) -> None:
     at = log.submit[0] + 60.0 * after
@@ -86,6 +87,19 @@ def test_every_job_runs_to_its_end_and_nothing_is_held_longer_than_asked_for(
         assert one.width <= log.processors
         if one.began is not None:
             assert one.ended - one.began <= one.seconds + 1e-6
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("how", ["individual", "hybrid+"])
+def test_jobs_in_bulk_keep_a_limit_on_requests_as_the_engine_does(how: str, limit: int) -> None:
+    outcomes = []
+    for by_engine in (False, True):
+        queue = Replay(busy(2), FIRST_COME, [2.0]).checkpoints[2.0].copied()
+        case = Case(layers([2, 4, 1, 3]), expected=[0.5 * HOUR] * 10)
+        limits = Limits(requests=limit)
+        one = Submission(queue, case, method(how), 8, queue.showstart, limits, by_engine)
+        outcomes.append(one.outcome())
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("how", ["individual", "giant", "hybrid", "hybrid+"])

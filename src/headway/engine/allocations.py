@@ -123,12 +123,15 @@ class Manager:
         """Jobs may start now: each that is left is asked for, where they are asked for one by one."""
         if not self.individually:
             return []
-        seconds, cores = self.outlines.dag.seconds, self.outlines.cores
         self._ready.update(jobs)
-        ready = sorted(self._left.intersection(self._ready))
+        if not self._ready:
+            return []
+        seconds, cores = self.outlines.dag.seconds, self.outlines.cores
+        wanted = sorted(self._left.intersection(self._ready))
+        ready = wanted[: self._room]
+        self._ready = set(wanted[len(ready) :])  # one that is cut off is told of again
         return [
-            self._submit(Ask(min(cores[job], self.processors), whole_minutes(seconds[job]), (job,)))
-            for job in ready[: self._room]
+            self._submit(Ask(min(cores[job], self.processors), whole_minutes(seconds[job]), (job,))) for job in ready
         ]
 
     def _put_off(self) -> list[Order]:

@@ -159,20 +159,23 @@ def _cell(
     done(plan.starts * len(keys) - waiting)
     if todo:
         trials = served.trials(plan)
-        cases: dict[tuple[str, int], Case] = {}
+        wanted = [dag for dag in dags if any(dag == one for one, _, _ in todo)]
 
-        def work(item: tuple[tuple[str, int], str, int]) -> Rows:
-            dag, how, there = item
-            if dag not in cases:  # in this process: its outlines serve all methods and starts
-                cases.clear()
-                cases[dag] = case_of(*dag, stand_in.speed, variant.error, plan.seed)
-            return [_row(trials.trial(cases[dag], how, start, variant.estimate)) for start in range(there, plan.starts)]
+        def work(dag: tuple[str, int]) -> list[Rows]:
+            """All that is missing of a dag: what is worked out of it once serves all methods and starts."""
+            case = case_of(*dag, stand_in.speed, variant.error, plan.seed)
+            return [
+                [_row(trials.trial(case, how, start, variant.estimate)) for start in range(there, plan.starts)]
+                for one, how, there in todo
+                if one == dag
+            ]
 
-        for at, rows in on_all_cores(work, todo):
-            dag, how, there = todo[at]
-            key = keys[dag, how]
-            kept.keep(key, [*kept.rows.get(key, [])[:there], *rows])
-            done(plan.starts - there)
+        for at, found_rows in on_all_cores(work, wanted):
+            missing = [(how, there) for dag, how, there in todo if dag == wanted[at]]
+            for (how, there), rows in zip(missing, found_rows, strict=True):
+                key = keys[wanted[at], how]
+                kept.keep(key, [*kept.rows.get(key, [])[:there], *rows])
+                done(plan.starts - there)
     found = {
         how: np.array([kept.rows[keys[dag, how]][: plan.starts] for dag in dags], np.float64) for how in variant.methods
     }

@@ -1,0 +1,106 @@
+"""Jobs of a simulated workflow, run in its allocations by the rules that every store follows: the engine is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from headway.engine.allocations import Name
+from headway.engine.intake import Intake
+from headway.engine.memory import Memory
+from headway.engine.progress import Row
+from headway.engine.ready import Room
+from headway.model.messages import Answer, Finish, JobId, LeaseId, Seconds, WorkflowId
+from headway.model.states import State
+from headway.sim.heap import Heap
+from headway.sim.world import End, Placeholder, World
+
+
+class MappedStore(Memory):
+    """A store in memory that offers an allocation the jobs that are mapped to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asking: Name | None = None
+        self.newly: list[int] = []  # that have become eligible
+        self._mapping: dict[int, Name] = {}
+
+    def map(self, workflow: WorkflowId, jobs: Sequence[int], name: Name) -> None:
+        for job in jobs:
+            self._mapping[job] = name
+            row = self.rows[workflow, JobId(job)]
+            if row.state is State.ELIGIBLE:
+                self._index(row)
+
+    def eligible(self, workflow: WorkflowId) -> list[int]:
+        return [row.job for row in self.rows.values() if row.workflow == workflow and row.state is State.ELIGIBLE]
+
+    def _queue_for(self, row: Row, lane: int) -> list[tuple[int, int, int]]:
+        self.newly.append(row.job)
+        return self._queues.setdefault((WorkflowId(self._mapping.get(row.job, -1)), lane), [])
+
+    def _queue_of(self, workflow: WorkflowId, lane: int) -> list[tuple[int, int, int]]:
+        return self._queues.get((WorkflowId(-2 if self.asking is None else self.asking), lane), [])
+
+
+class MappedJobs:
+    """The workflow in a store, and a placeholder in every allocation that runs."""
+
+    def __init__(
+        self, intake: Intake, seconds: Sequence[Seconds], heap: Heap, told: Callable[[Sequence[int]], None]
+    ) -> None:
+        """`told` is called when jobs have ended, once the placeholder has started what it was given."""
+        self._store, self._heap, self._told = MappedStore(), heap, told
+        self._workflow = self._store.add(intake)
+        self.newly = self._store.newly
+        self._world = World(self._store, heap, lambda lease: End(seconds[lease.job]))
+        self._placeholders: dict[Name, Placeholder] = {}
+
+    def map(self, jobs: Sequence[int], name: Name) -> None:
+        self._store.map(self._workflow, jobs, name)
+
+    def eligible(self) -> list[int]:
+        return self._store.eligible(self._workflow)
+
+    def is_there(self, name: Name) -> bool:
+        return name in self._placeholders
+
+    def join(self, name: Name, slots: int, until: Seconds) -> None:
+        port = _Port(self, name)
+        self._placeholders[name] = self._world.join(str(name), slots, [self._workflow], port)
+
+    def leave(self, name: Name) -> dict[int, Seconds]:
+        return self._placeholders.pop(name).leave()
+
+    def exchange(
+        self, name: Name, finished: Sequence[Finish], room: Room, workflows: Sequence[WorkflowId], now: Seconds
+    ) -> Answer:
+        self._store.asking = name
+        return self._store.exchange(finished, room, workflows, now)
+
+    def ended(self, done: Sequence[int]) -> None:
+        self._heap.after(0.0, partial(self._told, done))
+
+
+class _Port:
+    """The store as one allocation's placeholder sees it."""
+
+    def __init__(self, jobs: MappedJobs, name: Name) -> None:
+        self._all, self._name = jobs, name
+        self._jobs: dict[LeaseId, int] = {}
+
+    def exchange(
+        self,
+        finished: Sequence[Finish],
+        room: Room,
+        workflows: Sequence[WorkflowId],
+        now: Seconds,
+        idle: Sequence[WorkflowId] = (),
+    ) -> Answer:
+        answer = self._all.exchange(self._name, finished, room, workflows, now)
+        for lease in answer.leases:
+            self._jobs[lease.id] = lease.job
+        done = [self._jobs.pop(finish.lease) for finish in finished if finish.exit_code == 0]
+        if done:  # once the placeholder has started what it was given
+            self._all.ended(done)
+        return answer
