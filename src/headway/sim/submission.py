@@ -1,7 +1,7 @@
 """A workflow that is run through a simulated batch queue, by one method of asking for allocations.
 
 Allocations are what `engine.allocations` asks for, jobs progress by the rules that every store follows, and the queue
-is any `BatchQueue`. Only an allocation's own jobs run in it, as in the paper.
+is any `BatchQueue`. Only an allocation's own jobs run in it, as in the paper, or in loose mapping guests as well.
 """
 
 from __future__ import annotations
@@ -117,17 +117,19 @@ class Submission:
         processors: int,
         wait: WaitEstimate,
         limits: Limits | None = None,
+        loose: bool = False,
         by_engine: bool = False,
     ) -> None:
-        """`by_engine`: jobs progress by the engine itself, and not worked out in bulk, which is the same but faster."""
+        """`loose`: allocations run guests beside their own jobs. `by_engine`: jobs progress by the engine itself, as
+        they do then, and are not worked out in bulk, which is the same but faster."""
         self._queue, self._case, self._wait = queue, case, wait
-        self._manager = Manager(case.outlines, method, processors, wait, limits or Limits())
+        self._manager = Manager(case.outlines, method, processors, wait, limits or Limits(), loose)
         self._heap = Heap()
         self._heap.run(queue.now)
         seconds = case.dag.seconds
         self._jobs: Jobs = (
-            MappedJobs(case.intake, seconds, self._heap, self.told)
-            if by_engine
+            MappedJobs(case.intake, seconds, self._heap, self.told, self._follow, self._manager if loose else None)
+            if by_engine or loose
             else BulkJobs(case.beginning, seconds, case.cores, self._heap, self.told)
         )
         self._ids: dict[Name, AllocationId] = {}
@@ -220,5 +222,5 @@ class Submission:
             self._end = self._heap.now
         newly = list(self._jobs.newly)
         self._jobs.newly.clear()
-        orders = [order for job in done for order in self._manager.finished(job)]
+        orders = self._manager.finished(*done, now=self._heap.now)
         self._follow([*orders, *self._manager.eligible(newly)])
