@@ -97,6 +97,12 @@ class MappedJobs:
     def is_there(self, name: Name) -> bool:
         return name in self._placeholders
 
+    def close(self) -> None:
+        self._told = lambda done: None
+        self._follow = lambda orders: None
+        self._placeholders.clear()
+        self._world.placeholders.clear()
+
     def join(self, name: Name, slots: int, until: Seconds) -> None:
         port = _Port(self, name)
         self._placeholders[name] = self._world.join(str(name), slots, [self._workflow], port)

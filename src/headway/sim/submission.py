@@ -102,6 +102,9 @@ class Jobs(Protocol):
     def join(self, name: Name, slots: int, until: Seconds) -> None:
         """An allocation begins."""
 
+    def close(self) -> None:
+        """Tells nobody of anything any more: all memory of it is free at once, and not when somebody looks for it."""
+
     def leave(self, name: Name) -> dict[int, Seconds]:
         """An allocation ends, and what runs there is cut off: how long each job has run."""
 
@@ -159,6 +162,8 @@ class Submission:
                 elif self._jobs.is_there(name):
                     self._at_limit(name)
             self._heap.run(self._queue.now)
+        self._heap.clear()
+        self._jobs.close()
         makespan = self._end - begun
         used = sum(
             one.width * (one.ended - one.began)

@@ -69,6 +69,7 @@ class Setting:
     policy: Policy
     estimate: str = "requested"
     limits: Limits = Limits()
+    loose: bool = False  # allocations run guests beside their own jobs
 
 
 class Trials:
@@ -79,8 +80,8 @@ class Trials:
         self.setting, self.starts = setting, list(starts)
         self.replay = Replay(setting.log, setting.policy, starts)
 
-    def trial(self, case: Case, how: str, start: int, told: str | None = None) -> Trial:
-        """One submission by a method, at the so many-th moment."""
+    def trial(self, case: Case, how: str, start: int, told: str | None = None, loose: bool | None = None) -> Trial:
+        """One submission by a method, at the so many-th moment; `told`, `loose`: other than the setting has it."""
         moment = self.starts[start]
         queue = self.replay.checkpoints[moment].copied()
         before, unknown = queue.come, 0
@@ -92,8 +93,9 @@ class Trials:
             unknown += found is None
             return found
 
-        processors = self.setting.log.processors
-        found = Submission(queue, case, method(how), processors, wait_of, self.setting.limits).outcome()
+        setting, guests = self.setting, self.setting.loose if loose is None else loose
+        processors = setting.log.processors
+        found = Submission(queue, case, method(how), processors, wait_of, setting.limits, guests).outcome()
         return _trial(found, unknown, queue.shifts.jobs, queue.shifts.seconds, queue.come - before)
 
 

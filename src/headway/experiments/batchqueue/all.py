@@ -59,6 +59,7 @@ def reproduce(
     beyond.add_logs(report, data)
     figures.add(report, cells, PAPER.methods, folder)
     beyond.add_ours(report, cells)
+    beyond.add_loose(report, cells)
     beyond.add_estimates(report, cells, plan)
     beyond.add_variants(report, cells, plan)
     beyond.add_others(report, cells)

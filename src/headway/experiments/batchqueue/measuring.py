@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.experiments.batchqueue.dags import configurations
-from headway.experiments.batchqueue.plans import PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
-from headway.experiments.batchqueue.standins import STAND_INS, StandIn
+from headway.experiments.batchqueue.plans import HELD_OUT, PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
+from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, StandIn
+from headway.experiments.batchqueue.standins import HELD_OUT as HELD_OUT_LOGS
 from headway.formats.swf import Log, parse
 from headway.live.reading.files import Files
 from headway.model.errors import HeadwayError
@@ -100,12 +101,14 @@ def total(plan: Plan, folder: Path) -> int:
         len([one for one in variant.clusters if one in there]) * len(dags_of(plan, variant)) * len(variant.methods)
         for variant in plan.variants
     )
-    return (paper + beyond) * plan.starts
+    held = [one for one in HELD_OUT_LOGS if (folder / f"{one.log}.swf.xz").is_file()] if plan.held_out else []
+    out = len(held) * len(POLICIES) * len(dags_of(plan, HELD_OUT)) * len(HELD_OUT.methods)
+    return (paper + beyond + out) * plan.starts
 
 
 def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]) -> Iterator[Cell]:
     """Every cell in turn; `done` is told of trials."""
-    for stand_in in STAND_INS:
+    for stand_in in (*STAND_INS, *(HELD_OUT_LOGS if plan.held_out else ())):
         logs: dict[str, Log | None] = {}
         replays: dict[tuple[str, str], Served] = {}
         for rules, variant in _order(plan, stand_in.cluster):
@@ -122,6 +125,8 @@ def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]
 
 
 def _order(plan: Plan, cluster: str) -> list[tuple[str, Variant]]:
+    if cluster not in CLUSTERS:
+        return [(rules, HELD_OUT) for rules in POLICIES]
     beyond = [(VARIANT_POLICY, variant) for variant in plan.variants if cluster in variant.clusters]
     return [*((rules, PAPER) for rules in POLICIES), *beyond]
 
@@ -147,7 +152,7 @@ def _cell(
     digest = _digest(served.log, served.rules)
     keys = {
         (dag, how): f"{digest}/{_case_digest(*dag, stand_in.speed)}/{dag[0]}:{dag[1]}/{how}/{variant.estimate}"
-        f"/{variant.error:g}/{plan.seed}"
+        f"/{variant.error:g}/{plan.seed}{'/loose' if variant.loose else ''}"
         for dag in dags
         for how in variant.methods
     }
@@ -165,7 +170,10 @@ def _cell(
             """All that is missing of a dag: what is worked out of it once serves all methods and starts."""
             case = case_of(*dag, stand_in.speed, variant.error, plan.seed)
             return [
-                [_row(trials.trial(case, how, start, variant.estimate)) for start in range(there, plan.starts)]
+                [
+                    _row(trials.trial(case, how, start, variant.estimate, variant.loose))
+                    for start in range(there, plan.starts)
+                ]
                 for one, how, there in todo
                 if one == dag
             ]
