@@ -124,6 +124,14 @@ def test_a_job_that_was_cut_off_after_its_expected_time_is_expected_to_take_twic
     assert one.began(TWO, 0.0) == []
 
 
+def test_what_a_clock_loses_in_rounding_does_not_hide_that_a_job_took_longer() -> None:
+    """It was asked for in whole minutes, cut off some nanoseconds before its expected time, and asked for again."""
+    one = Manager(Outlines(chain(1.4000000000010349)), method("individual"), 8, never)
+    assert one.begin() == [Submit(ONE, 1, 5040.0, (0,))]
+    one.began(ONE, 0.0)
+    assert one.ended(ONE, {0: 5040.0}, [0]) == [Submit(TWO, 1, 10080.0, (0,))]
+
+
 def test_one_that_was_cut_off_before_is_not() -> None:
     """It only began late."""
     one = Manager(Outlines(chain(1, 1)), method("giant"), 8, never)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from headway.engine.queue import Policy
 from headway.formats.swf import Log
 from headway.model.dag import Dag
+from headway.model.errors import HeadwayError
 from headway.policies.how_much import Advice, Ask, Limits, Method, View, method
 from headway.sim.queue import PlainQueue
 from headway.sim.replay import Replay
@@ -152,6 +153,11 @@ def test_one_that_was_not_asked_for_long_enough_is_asked_for_again() -> None:
 
     found = outcome(IDLE, Case(chain(1, 1)), level_by_level)
     assert len(found.allocations) == 3 and found.wait == 0
+
+
+def test_a_method_that_asks_for_too_little_for_ever_is_stopped() -> None:
+    with pytest.raises(HeadwayError, match=r"2,000 allocations were asked for, and 1 jobs are left"):
+        outcome(IDLE, Case(chain(1)), lambda view: Advice((Ask(1, 60.0, view.left.jobs(1)),)))
 
 
 def test_an_outcome_knows_what_was_estimated() -> None:

@@ -268,7 +268,7 @@ class Manager:
     def _learn(self, ran: Mapping[int, Seconds]) -> None:
         """A job that was cut off after all the time it was expected to take is expected to take twice that."""
         known = self.outlines.dag.seconds
-        wrong = {job: 2 * seconds for job, seconds in ran.items() if seconds >= known[job]}
+        wrong = {job: 2 * seconds for job, seconds in ran.items() if fits_in(known[job], seconds)}
         if wrong:
             expected = [wrong.get(job, seconds) for job, seconds in enumerate(known)]
             self.outlines = self.outlines.with_seconds(expected)

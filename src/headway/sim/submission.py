@@ -26,6 +26,7 @@ from headway.sim.mapped_jobs import MappedJobs
 from headway.sim.queue import BatchQueue
 
 _PLAIN = Job("true")
+_MOST = 1000  # allocations for each job: whoever asks for more gets nowhere
 
 
 class Case:
@@ -210,6 +211,11 @@ class Submission:
                     self._jobs.leave(name)
 
     def _submit(self, order: Submit) -> None:
+        if len(self.allocations) >= _MOST * (1 + self._case.dag.job_count):
+            raise HeadwayError(
+                f"{len(self.allocations):,} allocations were asked for, and {self._left:,} jobs are left.",
+                "The method asks for too little, again and again. Tell its author.",
+            )
         estimate = None if self._manager.individually else self._wait(order.width, order.seconds)
         self.allocations[order.name] = Allocation(
             order.width, order.seconds, self._queue.now, len(order.jobs), estimate

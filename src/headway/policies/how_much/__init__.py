@@ -40,6 +40,7 @@ METHODS = {
     "hybrid+": "headway.policies.how_much.hybrid_plus",
 }
 GROUP = "headway.how_much"
+_ROUNDING = 0.001  # seconds
 
 
 def method(name: str) -> Method:
@@ -119,7 +120,7 @@ def _wrong(ask: Ask, view: View, left: set[int]) -> str:
     if not left.issuperset(ask.jobs) or len(set(ask.jobs)) < len(ask.jobs):
         return "asks twice for a job, or for one that is not left"
     longest = max(view.left.dag.seconds[job] for job in ask.jobs)
-    if ask.seconds < longest:  # else that job would be cut off each time, for ever
+    if ask.seconds < longest - _ROUNDING:  # else that job would be cut off each time, for ever
         return f"asks for {ask.seconds:g} seconds for a job that is expected to take {longest:g}"
     return ""
 
