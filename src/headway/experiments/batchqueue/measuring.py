@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -12,20 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.experiments.batchqueue.dags import configurations
+from headway.experiments.batchqueue.keeping import COLUMNS, Kept, Rows
 from headway.experiments.batchqueue.plans import HELD_OUT, PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, StandIn
 from headway.experiments.batchqueue.standins import HELD_OUT as HELD_OUT_LOGS
 from headway.formats.swf import Log, parse
 from headway.live.reading.files import Files
-from headway.model.errors import HeadwayError
-from headway.model.record import fields, record
+from headway.model.record import record
 from headway.sim.queue_policies import policy
 from headway.sim.submission import Case, mistaken
 from headway.sim.trials import Setting, Trial, Trials, moments, on_all_cores
 
-COLUMNS = tuple(name for name in fields(Trial))
 _DIGITS = 4
-Rows = list[list[float]]  # a row for each start
 Dags = tuple[tuple[str, int], ...]
 
 
@@ -43,34 +40,6 @@ class Cell:
         """Values by dag and start."""
         values = self.found[method][:, :, COLUMNS.index(metric)]
         return values if some is None else values[some]
-
-
-class Kept:
-    """A file of JSON lines, {"key": …, "rows": …}; the last line of a key holds, and one cut short is done again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.rows: dict[str, Rows] = {}
-        try:
-            text = path.read_text(errors="replace") if path.exists() else ""
-        except OSError as error:
-            raise HeadwayError(f"{path}: cannot be read: {error.strerror}.", "Choose another place with -o.") from None
-        for line in text.splitlines():
-            try:
-                found = json.loads(line)
-                self.rows[found["key"]] = found["rows"]
-            except (ValueError, KeyError, TypeError):
-                continue
-        self._torn = bool(text) and not text.endswith("\n")
-
-    def keep(self, key: str, rows: Rows) -> None:
-        self.rows[key] = rows
-        try:
-            with self._path.open("a") as out:
-                out.write("\n" * self._torn + json.dumps({"key": key, "rows": rows}) + "\n")
-        except OSError as error:
-            raise HeadwayError(f"{self._path}: cannot be written: {error.strerror}.") from None
-        self._torn = False
 
 
 def read_log(stand_in: StandIn, folder: Path, jobs: str = "") -> Log | None:
