@@ -98,6 +98,30 @@ def test_every_estimate_can_be_chosen_and_tells_its_error(estimate: str, files: 
     assert set(found["methods"]["giant"]["estimate_error"]) == {"mean", "absolute", "wait"}
 
 
+def test_an_estimate_that_cannot_be_given_is_said_and_hybrid_does_without(tmp_path: Path) -> None:
+    """Forty jobs are too few for a bound on their waits: one that is not known is taken for endless."""
+    (tmp_path / "few.swf").write_text(render(log_of([(900.0 * at, 800.0, 2, 900.0, 0) for at in range(40)], 4)))
+    call = ("simulate", "queue", "EMAN:1", "--log", str(tmp_path / "few.swf"), "--starts", "3", "--estimate", "history")
+    found = answer(*call, "--method", "hybrid,hybrid+,giant")
+    for how in ("hybrid", "hybrid+"):
+        assert found["methods"][how]["allocations"] == 19 and found["methods"][how]["estimate_error"] is None
+        assert any(
+            f"estimates could not be given to {how}, which took the wait for endless" in w for w in found["warnings"]
+        )
+    assert found["methods"]["giant"]["allocations"] == 1
+
+
+def test_a_job_that_wants_more_than_the_machine_has_is_warned_of(tmp_path: Path, files: tuple[str, str]) -> None:
+    (tmp_path / "wide.sh").write_text(
+        "mqsub -l A -c a -attr seconds=4h -attr cores=100\nmqsub -l B -c b -attr seconds=2h\n"
+    )
+    for how in ("loose", "strict"):
+        found = answer(
+            "simulate", "queue", str(tmp_path / "wide.sh"), "--log", files[1], "--starts", "2", "--mapping", how
+        )
+        assert "1 jobs want more than the 4 processors; each gets all of them." in found["warnings"]
+
+
 def test_wrong_run_times_cut_jobs_off(files: tuple[str, str]) -> None:
     workflow, log = files
     found = answer("simulate", "queue", workflow, "--log", log, "--starts", "3", "--error", "1")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headway.sim.submission import Case
     from headway.sim.trials import Trial, Trials
 
+_MANY = 100_000  # jobs of a log that take more than a second or two
 _LONGEST = 1e10  # seconds, as in logs: what takes longer is a mistake
 
 
@@ -134,7 +135,10 @@ def queue(
         warnings.append(
             f"the workflow is up to {dag.width:,} jobs wide, the machine has {log.processors:,} processors."
         )
-    _compiled()
+    wide = sum(one > log.processors for one in cores or ())
+    if wide:
+        warnings.append(f"{wide:,} jobs want more than the {log.processors:,} processors; each gets all of them.")
+    _compiled(len(log))
     begun = time.perf_counter()
     trials = Trials(Setting(log, rules, estimate, limits, mapping == "loose"), moments(log, starts, seed))
     found = _measured(trials, case, names)
@@ -148,7 +152,7 @@ def queue(
         click.echo(harmless(_text(answer)))
 
 
-def _compiled() -> None:
+def _compiled(jobs: int) -> None:
     from headway.cli.display.bar import Bar
     from headway.sim.kernels import kept
     from headway.sim.replay import prepare
@@ -157,6 +161,8 @@ def _compiled() -> None:
         if not kept("batch", "advance"):
             bar.say("compiling the simulator: once, some seconds.")
         prepare()
+        if jobs > _MANY:
+            bar.say(f"replaying {jobs:,} jobs of the log: some seconds.")
 
 
 def _measured(trials: Trials, case: Case, names: Sequence[str]) -> dict[str, list[Trial]]:
