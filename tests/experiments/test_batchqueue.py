@@ -219,6 +219,26 @@ def test_one_no_decides_and_one_open_leaves_open() -> None:
     assert [all_of(some) for some in ([True, True], [True, None], [None, False], [])] == [True, None, False, None]
 
 
+@pytest.mark.parametrize(
+    ("waits", "noise", "holds"),
+    [
+        ((9.0, 9.0, 5.0), 0.01, True),
+        ((9.0, 4.0, 5.0), 0.01, False),
+        ((5.01, 9.0, 5.0), 3.0, None),
+        ((0, 0, 0), 1, None),
+    ],
+)
+def test_all_methods_wait_least_under_fs_only_if_they_are_told_apart(
+    waits: tuple[float, float, float], noise: float, holds: bool | None
+) -> None:
+    there = cells({"individual": 1.0, "giant": 1.0, "hybrid": 1.0})
+    draws = np.random.default_rng(2).normal(0, noise, (3, 10))
+    for at, (rules, wait) in enumerate(zip(POLICIES, waits, strict=True)):
+        for rows in there["Star", rules, "paper"].found.values():
+            rows[:, :, COLUMNS.index("wait")] = wait * (1 + draws[at] / 10)
+    assert by_id(judged(there))["star-fs"].holds is holds
+
+
 def test_comparisons_are_by_pairs_of_starts() -> None:
     mine = cell("Ada", "FL", {"individual": 100.0, "hybrid": 90.0, "giant": 100.0}, noise=0.5)
     assert less([mine], "hybrid", "individual") is True  # the noise is the same for both
