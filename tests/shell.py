@@ -15,13 +15,18 @@ ORDINARY = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.ge
 
 
 def headway(
-    *words: str, cwd: Path | None = None, program: str = "headway", ordinary: bool = False
+    *words: str,
+    cwd: Path | None = None,
+    program: str = "headway",
+    ordinary: bool = False,
+    env: dict[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command of this checkout, if need be as if by an ordinary user; what it prints, and its exit code."""
     module = "headway" if program == "headway" else f"headway.cli.commands.{program}"
     return subprocess.run(
         [*(ORDINARY if ordinary else ()), sys.executable, "-m", module, *words],
         cwd=cwd,
+        env=env,
         capture_output=True,
         text=True,
         errors="surrogateescape",

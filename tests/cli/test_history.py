@@ -52,7 +52,7 @@ def test_every_attempt_is_told(folder: Path) -> None:
     }
     for one in found["attempts"]:
         assert one["started"] <= one["ended"] and one["max_rss"] > 0 and one["cpu_seconds"] >= 0
-        assert one["host"] and one["site"] is None and one["step"] == "main"
+        assert one["host"] and one["site"] == "local" and one["step"] == "main"
 
 
 def test_jobs_are_chosen_by_name_and_pattern_and_end(folder: Path) -> None:

@@ -154,8 +154,16 @@ def test_who_follows_looks_less_often_where_looking_takes_long() -> None:
 def made_old(store: Store) -> None:
     """Undoes migrations from 4 on, as if an earlier version had written the store."""
     db: Any = getattr(store.database, "connection")  # noqa: B009 - no database is called to have one
+    for table in ("wanted", "files"):
+        db.execute(f"DROP TABLE {table}")
     db.execute("ALTER TABLE jobs DROP COLUMN changed")
-    db.execute("ALTER TABLE workflows DROP COLUMN exported")
+    for table, column in (
+        ("workflows", "exported"),
+        ("placeholders", "site"),
+        ("placeholders", "home"),
+        ("attempts", "tail"),
+    ):
+        db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     if store.is_shared:
         db.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
     else:

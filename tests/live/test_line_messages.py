@@ -19,10 +19,12 @@ from headway.live.client.messages import (
     Attach,
     Cancel,
     Failure,
+    Fetch,
     Greeting,
     Heard,
     Look,
     Password,
+    Piece,
     Place,
     Progress,
     Refusal,
@@ -30,7 +32,9 @@ from headway.live.client.messages import (
     Response,
     Run,
     Say,
+    Serve,
     Stop,
+    Use,
     Watch,
     Where,
 )
@@ -41,6 +45,7 @@ from headway.model.errors import HeadwayError
 numbers = st.integers(0, 2**62)
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
 flags = st.booleans()
+times = st.floats(0, 1e9)
 some = st.lists(numbers, max_size=3)
 failures = st.builds(Failure, texts, st.none() | numbers, texts, st.none() | texts, numbers, flags)
 requests: dict[type, st.SearchStrategy[Any]] = {
@@ -48,6 +53,9 @@ requests: dict[type, st.SearchStrategy[Any]] = {
         Run,
         *(numbers, numbers, st.dictionaries(texts, texts), texts, flags, numbers, st.dictionaries(texts, numbers)),
         flags,
+    ),
+    Serve: st.builds(
+        Serve, numbers, st.none() | times, times, st.none() | times, numbers, st.dictionaries(texts, numbers)
     ),
     Watch: st.builds(Watch, numbers),
     Stop: st.builds(Stop, texts),
@@ -57,6 +65,8 @@ requests: dict[type, st.SearchStrategy[Any]] = {
     Where: st.builds(Where, numbers),
     AskPassword: st.builds(AskPassword, flags),
     Attach: st.builds(Attach, flags),
+    Fetch: st.builds(Fetch, texts, numbers),
+    Use: st.builds(Use, st.dictionaries(texts, texts)),
 }
 responses: dict[type, st.SearchStrategy[Any]] = {
     Greeting: st.builds(Greeting, numbers),
@@ -68,6 +78,7 @@ responses: dict[type, st.SearchStrategy[Any]] = {
     Place: st.builds(Place, numbers, st.none() | texts, some, some, some, some),
     Heard: st.builds(Heard, st.none() | flags),
     Password: st.builds(Password, st.none() | texts),
+    Piece: st.builds(Piece, texts, numbers),
     Refusal: st.builds(Refusal, st.lists(texts, min_size=2, max_size=2)),
 }
 

@@ -333,18 +333,18 @@ def test_the_longer_an_answer_takes_the_more_is_prefetched(parts: Parts, round_t
     parts.jobs.typical, parts.jobs.ended = 0.1, SEEN
     room = parts.room(is_far=True)
     exchange = parts.exchange()
-    assert room.beside(exchange.prefetched, round_trip).ahead == ahead
-    assert parts.room(is_far=False).beside(exchange.prefetched, round_trip).ahead == 0
+    assert room.beside(exchange.prefetched, round_trip, NOW).ahead == ahead
+    assert parts.room(is_far=False).beside(exchange.prefetched, round_trip, NOW).ahead == 0
     exchange.prefetched.append(lease(3))
-    assert room.beside(exchange.prefetched, round_trip).ahead == max(ahead - 1, 0)
+    assert room.beside(exchange.prefetched, round_trip, NOW).ahead == max(ahead - 1, 0)
 
 
 def test_of_a_store_on_this_host_only_short_jobs_are_prefetched_once_that_is_known(parts: Parts) -> None:
     room, nothing = parts.room(), parts.exchange().prefetched
     parts.jobs.typical, parts.jobs.ended = 0.001, SEEN - 1
-    assert room.beside(nothing, 0.0).ahead == 0
+    assert room.beside(nothing, 0.0, NOW).ahead == 0
     parts.jobs.ended = SEEN
-    assert room.beside(nothing, 0.0).ahead == AHEAD * 2
+    assert room.beside(nothing, 0.0, NOW).ahead == AHEAD * 2
 
 
 def test_running_and_prefetched_jobs_leave_the_rest_of_the_room(parts: Parts) -> None:
@@ -352,7 +352,7 @@ def test_running_and_prefetched_jobs_leave_the_rest_of_the_room(parts: Parts) ->
     parts.run(1)
     exchange = parts.exchange()
     exchange.prefetched.append(Lease(LeaseId(2), W, JobId(2), "J2", 1, 2, ":", named=(("gpu", 1),)))
-    room = parts.room().beside(exchange.prefetched, 0.0)
+    room = parts.room().beside(exchange.prefetched, 0.0, NOW)
     assert (room.free, room.slots, room.named, room.is_whole) == (1, 4, {"gpu": 0}, False)
 
 

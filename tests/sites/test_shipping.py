@@ -19,6 +19,7 @@ NEVER_THERE = {
     "headway.live.doors.store_end",
     "headway.live.reading.read",
     "headway.live.store.database",
+    "headway.live.store.files",
     "headway.live.store.history",
     "headway.live.store.leases",
     "headway.live.store.places",

@@ -14,7 +14,9 @@ from headway.cli.exits import end_with
 # Help is here so that `headway --help` imports no command.
 COMMANDS = {
     "show": ("show", "What a workflow looks like: jobs, arcs, levels, critical path."),
-    "run": ("run", "Run a workflow to its end, here."),
+    "run": ("run", "Run a workflow to its end, here or at sites of headway.toml."),
+    "submit": ("submit", "Put a workflow into a store, for placeholders to run."),
+    "placeholder": ("placeholder", "Take jobs from a store until it is stopped."),
     "attach": ("attach:attach", "Watch a workflow that is being run."),
     "cancel": ("attach:cancel", "Stop a workflow that is being run."),
     "runs": ("runs", "The workflows of a store, and how far they are."),
@@ -36,6 +38,7 @@ COMMANDS = {
     "convert": ("convert", "Write a workflow in another format."),
     "simulate": ("simulate", "What would happen, before anything does."),
     "reproduce": ("reproduce", "A paper's evaluation, done again."),
+    "config": ("config", "The settings that hold, and where each is from."),
     "formats": ("formats", "The formats Headway reads and writes."),
     "completion": ("completion", "A completion script for bash, zsh or fish."),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from headway.live.home.settings import files
 from headway.model.record import record
 from headway.policies.what_next import ORDERS
 
@@ -72,7 +73,14 @@ _CALLED = {
     "since": "--from",
 }
 _SHORT = {"always_make": "-B"}
-VARIABLES = {"order_name": "HEADWAY_ORDER", "store": "HEADWAY_STORE", "resources": "HEADWAY_RESOURCES"}
+VARIABLES = {
+    "order_name": "HEADWAY_ORDER",
+    "store": "HEADWAY_STORE",
+    "resources": "HEADWAY_RESOURCES",
+    "slots": "HEADWAY_SLOTS",
+    "sites": "HEADWAY_SITE",
+    "exports": "HEADWAY_EXPORT",
+}
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -98,7 +106,7 @@ _HAVE_A_SAY = (*VARIABLES.values(), "_HEADWAY_COMPLETE")
 
 def plain(given: Sequence[str]) -> Options | None:
     """What plain words say; None if they are not plain."""
-    if any(os.environ.get(name) for name in _HAVE_A_SAY):
+    if any(os.environ.get(name) for name in _HAVE_A_SAY) or any(files(os.getcwd())):  # noqa: PTH109
         return None
     found: dict[str, Any] = {}
     rest = iter(given)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from headway.engine.outlook import Outlook
 from headway.engine.progress import Changes, Rows
-from headway.engine.ready import Candidate, Lane, Room
+from headway.engine.ready import Candidate, Lane, Room, Within
 from headway.model.messages import JobId, Seconds, WorkflowId
 from headway.model.record import field, record
 from headway.model.states import Kind, State, Step
@@ -46,8 +46,8 @@ class Table(Rows, Protocol):
     def outlook(self, workflow: WorkflowId) -> Outlook:
         """What there is of it."""
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> Sequence[Candidate]:
-        """Its first eligible jobs of a lane by rank, arrival and place."""
+    def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> Sequence[Candidate]:
+        """Its first eligible jobs of a lane by rank, arrival and place; those that fit into the time that is left."""
 
     def last(self, workflow: WorkflowId, final: JobId) -> Candidate:
         """Its last job, to be offered."""
@@ -72,7 +72,7 @@ def claim(table: Table, room: Room, workflow: WorkflowId, now: Seconds) -> Secon
     """Gives jobs of a workflow to a placeholder while it has room; when those that were put off may run."""
     traits = table.traits(workflow)
     if not traits.special:
-        taken = room.take(table.offers(workflow, 0, room.most))
+        taken = room.take(table.offers(workflow, 0, room.most, room.within))
         if taken:
             table.give(workflow, [(job, cores, ()) for job, cores in taken])
         return None
@@ -112,12 +112,15 @@ def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tup
         category = traits.lanes[lane].category
         if category is not None:
             running[category] = running.get(category, 0) + count
-    found = [offer for lane in (0, *traits.lanes) for offer in table.offers(workflow, lane, room.most)]
+    found = [offer for lane in (0, *traits.lanes) for offer in table.offers(workflow, lane, room.most, room.within)]
     if traits.lanes:
         found.sort(key=lambda offer: offer.place)
     taken, opened, is_free = list[Taken](), Changes(), False
     for some in _rounds(found):
-        wanted = [Candidate(offer, offer.cores, offer.memory, offer.lane) for offer in some]
+        wanted = [
+            Candidate(offer, offer.cores, offer.memory, offer.lane, limit=offer.limit, expected=offer.expected)
+            for offer in some
+        ]
         for offer, cores in room.take(wanted, traits.lanes, running):
             category = traits.lanes[offer.lane].category if offer.lane else None
             if category is not None:

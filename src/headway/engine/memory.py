@@ -14,14 +14,15 @@ from headway.engine.exchange import give
 from headway.engine.intake import Intake
 from headway.engine.outlook import Outlook
 from headway.engine.progress import Changes, Key, Node, Row
-from headway.engine.ready import Candidate, Lane, Room
+from headway.engine.ready import Candidate, Lane, Room, Within
 from headway.engine.step import step
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, Seconds, WorkflowId
-from headway.model.record import record
+from headway.model.record import record, replace
 from headway.model.states import MET, Halt, Kind, Needs, State
 
 _BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 STATES = tuple(State)
+_Place = tuple[int, int, int]  # rank, arrival, place in its workflow
 
 
 @record
@@ -33,6 +34,8 @@ class Wants:
     cores: int
     lane: int
     memory: int
+    limit: Seconds | None = None
+    expected: Seconds | None = None
 
 
 class Memory(Board):
@@ -48,7 +51,7 @@ class Memory(Board):
         self._held: dict[LeaseId, Key] = {}
         self._attempts: dict[Key, int] = {}
         self._last_lease = 0
-        self._queues: dict[tuple[WorkflowId, int], list[tuple[int, int, int]]] = {}  # eligible: rank, arrival, job
+        self._queues: dict[tuple[WorkflowId, int], list[_Place]] = {}  # eligible jobs
         self._seen: dict[Key, tuple[State, bool]] = {}  # the last state, and whether it is a node that is open
         self._counts: dict[tuple[WorkflowId, State], dict[int, int]] = {}  # by kind, without nodes that are open
         self._lanes: dict[tuple[WorkflowId, int], int] = {}  # jobs that run in each
@@ -61,6 +64,7 @@ class Memory(Board):
         final = None if intake.final is None else JobId(intake.final)
         self._traits[workflow] = Traits(intake.special, final, lanes)
         names = [*intake.flat.dag.names, *(entry.name for entry in intake.extra)]
+        jobs = [*intake.flat.jobs, *(entry.job for entry in intake.extra)]
         for job, rules, parts, owner, late in intake.all_nodes():
             owned = None if owner is None else JobId(owner)
             self.nodes[workflow, JobId(job)] = Node(
@@ -73,7 +77,9 @@ class Memory(Board):
         self._parts = None
         for job, kind, state, rank, arrival, waiting, retries, cores, lane, memory in intake.rows():
             row = Row(workflow, JobId(job), STATES[state], waiting, 0, retries, kind, arrival=first + arrival)
-            self._wants[row.key] = Wants(names[job], rank, cores, lane, memory)
+            known = jobs[job]
+            times = (None, None) if known is None else (known.resources.time, known.seconds)
+            self._wants[row.key] = Wants(names[job], rank, cores, lane, memory, *times)
             self.rows[row.key] = row
             self._index(row)
         return workflow
@@ -123,7 +129,7 @@ class Memory(Board):
             self.arcs[key] = [(child, MET.get(needs, needs)) for child, needs in self.arcs.get(key, ())]
         for key, factor in changes.grown:
             old = self._wants[key]
-            self._wants[key] = Wants(old.name, old.rank, old.cores, old.lane, int(old.memory * factor))
+            self._wants[key] = replace(old, memory=int(old.memory * factor))
         for workflow, returns in changes.aborts.items():
             self.returned[workflow] = returns
             held = (row.lease for row in self.rows.values() if row.workflow == workflow)
@@ -199,14 +205,16 @@ class Memory(Board):
         running = (row for row in self.rows.values() if row.workflow == workflow and row.state is State.RUNNING)
         return any(row.kind == Kind.PROVISIONER and self.children(row) for row in running)
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
-        queue, found = self._queue_of(workflow, lane), list[tuple[int, int, int]]()
+    def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> list[Candidate]:
+        queue, found, others = self._queue_of(workflow, lane), list[_Place](), list[_Place]()
         while queue and len(found) < most:
             place = heappop(queue)
             row = self.rows[workflow, JobId(place[2])]
-            if row.state is State.ELIGIBLE and row.arrival == place[1] and place not in found[-1:]:
-                found.append(place)
-        for place in found:  # who is given out is passed over next time
+            if row.state is State.ELIGIBLE and row.arrival == place[1] and place not in (*found[-1:], *others[-1:]):
+                wants = self._wants[row.key]
+                fits = within is None or within.holds(wants.limit, wants.expected)
+                (found if fits else others).append(place)
+        for place in (*found, *others):  # who is given out is passed over next time
             heappush(queue, place)
         return [self._candidate(workflow, JobId(job), lane, (rank, arrival, job)) for rank, arrival, job in found]
 
@@ -215,7 +223,7 @@ class Memory(Board):
 
     def _candidate(self, workflow: WorkflowId, job: JobId, lane: int, place: tuple[int, int, int]) -> Candidate:
         wants, row = self._wants[workflow, job], self.rows[workflow, job]
-        return Candidate(row.key, wants.cores, wants.memory, lane, row.kind, place)
+        return Candidate(row.key, wants.cores, wants.memory, lane, row.kind, place, wants.limit, wants.expected)
 
     def running(self, workflow: WorkflowId) -> Mapping[int, int]:
         lanes = self._traits[workflow].lanes

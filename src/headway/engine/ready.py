@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headway.model.messages import Seconds
 from headway.model.record import field, mutable, record
 
 TYPE_CHECKING = False
@@ -24,6 +25,20 @@ PLAIN = Lane()
 
 
 @record
+class Within:
+    """The time that is left to a placeholder in an allocation: it takes no job that cannot be expected to end in it."""
+
+    left: Seconds
+    unknown: Seconds = 0.0  # what a job counts as of which no run time is known
+
+    def holds(self, limit: Seconds | None, expected: Seconds | None) -> bool:
+        """Whether a job fits: by its time limit, else by its expected run time."""
+        if limit is not None:
+            return limit <= self.left
+        return (self.unknown if expected is None else expected) <= self.left
+
+
+@record
 class Candidate:
     """An eligible job and what it wants."""
 
@@ -33,6 +48,8 @@ class Candidate:
     lane: int = 0
     kind: int = 0  # model.states.Kind
     place: tuple[int, int, int] = (0, 0, 0)  # rank, arrival, place in its workflow: who comes first
+    limit: Seconds | None = None  # of its run time
+    expected: Seconds | None = None  # run time
 
 
 @mutable
@@ -41,7 +58,8 @@ class Room:
 
     Nobody is passed over for cores or memory: a wide job at the front waits for room, or it would wait for ever. One
     that wants more than there is at all gets everything. But a job that waits for a named resource or for its
-    category holds up only its lane. `ahead` more single-core jobs may be prefetched for slots that fall free.
+    category holds up only its lane, and one that takes too long for the time that is left holds up nobody. `ahead` more
+    single-core jobs may be prefetched for slots that fall free.
     """
 
     free: int  # cores
@@ -51,6 +69,7 @@ class Room:
     all_memory: int = 0
     named: dict[str, int] = field(default_factory=dict)  # what is left of each named resource
     is_whole: bool = False  # nothing else runs there: what does not fit now never will
+    within: Within | None = None  # None: the time that is left is not limited
 
     @property
     def most(self) -> int:
@@ -72,6 +91,8 @@ class Room:
         full: set[int] = set()
         for candidate in candidates:
             if candidate.lane in full:
+                continue
+            if self.within is not None and not self.within.holds(candidate.limit, candidate.expected):
                 continue
             lane = lanes.get(candidate.lane, PLAIN) if lanes else PLAIN
             if lane is not PLAIN and not self._may(lane, busy):

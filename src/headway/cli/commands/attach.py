@@ -19,18 +19,26 @@ def attach(store: str | None, workflow: str | None) -> int:
       headway run W --detach
       headway attach
     """
+    from contextlib import ExitStack
+
     from headway.cli.display.progress import Display
-    from headway.live.client.attach import Attached, chosen_run
+    from headway.live.client.attach import Attached, chosen_run, followed, handed_in
     from headway.live.client.following import Following
     from headway.live.runs.expected_times import measured
     from headway.model.states import State
 
-    home, database, run = chosen_run(store, workflow)
-    following = Following(database, run)
-    display = Display(following.look().total(), 0)
-    with Attached(home, run) as attached:
+    with ExitStack() as stack:
+        submitted = handed_in(store, workflow)
+        if submitted is not None:
+            database, run = submitted
+            reports = followed(database, run)
+        else:
+            home, database, run = chosen_run(store, workflow)
+            reports = stack.enter_context(Attached(home, run)).progress()
+        following = Following(database, run)
+        display = Display(following.look().total(), 0)
         display.say(f"watching workflow {run}; Ctrl-C leaves it running.")
-        for progress in attached.progress():
+        for progress in reports:
             display.follow(progress, following.look()[State.DONE])
     counts = database.progress.counts(run)
     jobs, done, failed = sum(counts.values()), counts.get(State.DONE, 0), counts.get(State.FAILED, 0)
@@ -52,8 +60,18 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
       headway cancel --gently
     """
     from headway.live.answers.steering import cancelled
-    from headway.live.client.attach import Attached, check_running, chosen_run
+    from headway.live.client.attach import Attached, called_off, check_running, chosen_run, handed_in
 
+    submitted = handed_in(store, workflow)
+    if submitted is not None:
+        if gently:
+            print("nothing new is started; waiting for what runs.", file=sys.stderr, flush=True)
+        called_off(store, submitted[1], gently)
+        if as_json:
+            print_json(cancelled(submitted[1]))
+        else:
+            print(f"workflow {submitted[1]} is stopped; headway submit goes on with it.", file=sys.stderr)
+        return 0
     home, database, run = chosen_run(store, workflow)
     with Attached(home, run) as attached:
         check_running(home, database, run)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from headway.cli.commands.running import run
+from headway.cli.configured import Configured
 from headway.cli.fast_path import EDITED, MOST_SLOTS, SHARES, SYNC, VARIABLES, Options, without, words
 from headway.cli.options import Command, order_option, workflow_arguments
 
@@ -34,7 +35,7 @@ def _address(context: click.Context, option: click.Parameter, text: str | None) 
     return text
 
 
-def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
+def option_of(name: str, **settings: Any) -> Callable[[Command], Command]:
     """An option, called as its field in `Options` says, which also has what holds without it."""
     default = without(name)
     if default is False:
@@ -46,70 +47,70 @@ def _option(name: str, **settings: Any) -> Callable[[Command], Command]:
     return click.option(*words(name), name, envvar=VARIABLES.get(name), **settings)
 
 
-@click.command("run", short_help="Run a workflow to its end, here.")
+@click.command("run", cls=Configured, short_help="Run a workflow to its end.")
 @workflow_arguments
-@_option("slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
+@option_of("slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
 @order_option(
     *words("order_name"),
     envvar=VARIABLES["order_name"],
     default=without("order_name"),
     help="What runs next; headway order shows it. auto: what suits best.",
 )
-@_option(
+@option_of(
     "store",
     metavar="PLACE",
     help="Where the store is: a folder or postgresql://HOST/DATABASE; without it, .headway beside W.",
 )
-@_option("memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
-@_option(
+@option_of("memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
+@option_of(
     "resources",
     metavar="NAME=N",
     help="How many there are of something that jobs ask for by name: gpu=2, licence=5.",
 )
-@_option("fail_fast", help="Start nothing new after the first failure.")
-@_option("retry", help="Retry the jobs that failed in an earlier run.")
-@_option("fresh", help="Start from the beginning; of a Makefile, do what make would do.")
-@_option(
+@option_of("fail_fast", help="Start nothing new after the first failure.")
+@option_of("retry", help="Retry the jobs that failed in an earlier run.")
+@option_of("fresh", help="Start from the beginning; of a Makefile, do what make would do.")
+@option_of(
     "edited",
     type=click.Choice(EDITED),
     help="If the file has changed since: refuse it (exit code 2), rerun what has changed and what follows, or keep all"
     " that is done.",
 )
-@_option("detach", help="Go on in the background; headway attach watches it.")
-@_option("sync", type=click.Choice(SYNC), help="full: survive power loss too.")
-@_option(
+@option_of("detach", help="Go on in the background; headway attach watches it.")
+@option_of("sync", type=click.Choice(SYNC), help="full: survive power loss too.")
+@option_of(
     "share",
     type=click.Choice(SHARES),
     help="Who else may read the store and the logs. Default: private for a new store, unchanged for an existing one.",
 )
-@_option(
+@option_of(
     "exports",
     metavar="NAME",
     help="A variable of your environment that jobs on other hosts get too. Jobs on this one get all of it.",
 )
-@_option(
+@option_of(
     "sites",
     metavar="NAME",
     help="Run at this site of headway.toml, for each --site given; local is this computer. Without it, only here.",
 )
-@_option("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
-@_option("as_json", help="Report in JSON at the end.")
-@_option("until", metavar="JOB", help="Run only this job or group and what it needs.")
-@_option("since", metavar="GROUP", help="Run this group again, and everything that depends on it.")
-@_option("always_make", help="Of a Makefile, run everything, as make -B does.")
-@_option("array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
-@_option("retries", type=click.IntRange(min=0), metavar="N", help="Default number of retries for jobs that set none.")
-@_option("backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time.")
-@_option(
+@option_of("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
+@option_of("as_json", help="Report in JSON at the end.")
+@option_of("until", metavar="JOB", help="Run only this job or group and what it needs.")
+@option_of("since", metavar="GROUP", help="Run this group again, and everything that depends on it.")
+@option_of("always_make", help="Of a Makefile, run everything, as make -B does.")
+@option_of("array", metavar="FILE", help="Run a command for each line of a file: --array FILE -- COMMAND {}.")
+@option_of("retries", type=click.IntRange(min=0), metavar="N", help="Default number of retries for jobs that set none.")
+@option_of("backoff", callback=_duration, metavar="TIME", help="Wait before the first retry; twice as long each time.")
+@option_of(
     "more_memory",
     type=click.FloatRange(min=1, max=1000),
     callback=_number,
     metavar="FACTOR",
     help="Ask for more memory with each retry.",
 )
-@_option("notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went.")
-@_option("mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end.")
-@_option("dry_run", help="Say for each job whether it would run, and why. Runs nothing.")
+@option_of("notify", metavar="COMMAND", help="Run a command at the end; HEADWAY_FAILED and others tell how it went.")
+@option_of("mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end.")
+@option_of("dry_run", help="Say for each job whether it would run, and why. Runs nothing.")
 def command(**given: Any) -> int:
     """Run a workflow to its end on this computer.
 

@@ -84,6 +84,12 @@ def _run(options: Options) -> int:
             ),
             *(lambda read: chosen(read, options), say),
         )
+    if options.sites:
+        from headway.live.sites.named import named_sites
+
+        apart = [site for site in named_sites(options.sites) if site.directory]
+        if apart:
+            session.declare(apart)
     gc.freeze()  # what is there stays
     gc.enable()
     if options.share is not None:

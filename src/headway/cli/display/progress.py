@@ -68,6 +68,20 @@ class Display:
         log = f", log: {failure.log}" if failure.log else ""
         self.say(f"{what}: {one_line(failure.job)} ({one_line(why)}){one_line(log)}")
 
+    def serve(self, progress: Progress) -> None:
+        """The same for a placeholder, which does not know how much there is to do."""
+        if not self._live:
+            self.show(progress)
+            return
+        self._live = False
+        self.show(progress)
+        self._live = True
+        if not progress.stops:
+            names = f": {one_line(', '.join(progress.names))}" if progress.names else ""
+            self._clear()
+            sys.stderr.write(_fitted(f"{progress.done:,} done here, {progress.running} running{names}"))
+            sys.stderr.flush()
+
     def follow(self, progress: Progress, done: int) -> None:
         """The same for somebody who came later: what is done is not what was done since."""
         self.show(replace(progress, done=done - self._before))
@@ -83,11 +97,7 @@ class Display:
         taken = time.monotonic() - self._begun
         left = f", about {taken / progress.done * (self._jobs - done):.0f} s left" if progress.done else ""
         names = f": {one_line(', '.join(progress.names))}" if progress.names else ""
-        line = f"{bar:<24} {done:,} of {self._jobs:,} done{left}, {progress.running} running{names}"
-        from shutil import get_terminal_size  # a run that nobody watches does without
-
-        width = get_terminal_size().columns - 1
-        return line if len(line) <= width else line[: max(0, width - 1)] + "…"
+        return _fitted(f"{bar:<24} {done:,} of {self._jobs:,} done{left}, {progress.running} running{names}")
 
     def end(self, outcome: Outcome, slots: int, again: str) -> None:
         """Says how it went, and how far that is from what no run of these jobs can beat.
@@ -128,3 +138,11 @@ class Display:
         if whole and _WORTH_TELLING <= limits.best <= seconds:
             return f"At best {both}: {100 * (seconds / limits.best - 1):.0f}% over."
         return f"{'At best, for all that has run,' if self._before else 'At best'} {both}."
+
+
+def _fitted(line: str) -> str:
+    """A line as far as the terminal is wide."""
+    from shutil import get_terminal_size  # a run that nobody watches does without
+
+    width = get_terminal_size().columns - 1
+    return line if len(line) <= width else line[: max(0, width - 1)] + "…"

@@ -14,7 +14,7 @@ from headway.live.home.ownership import read_in
 from headway.live.store import Store
 from headway.live.store.spec import Spec
 from headway.live.store.views import Attempt, Run
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, shown
 from headway.model.messages import LOCAL, JobId
 from headway.model.record import mutable
 from headway.model.states import State, Step
@@ -99,6 +99,9 @@ class Output:
             far = Far(home, store.place, attempt.site)
             own = far_log(attempt.home, run.workflow, attempt.job, attempt.number)
             return cls(home, attempt, own, far.named(list(files)), far=far)
+        if attempt.home and Path(attempt.home) != home.folder:  # of a placeholder that has a folder of its own
+            home = _home_of(attempt)
+            log = home.log(run.workflow, attempt.job, attempt.number)
         flags = os.O_NOFOLLOW if home.is_foreign else 0  # its store says which files these are
         return cls(home, attempt, log, [Tail(path, flags=flags) for path in files])
 
@@ -155,7 +158,7 @@ class Output:
         path = self.log if ended else far.output(self.attempt.lease)
         if path is None:
             return False
-        self._log = FarTail(far, path)
+        self._log = FarTail(far, path, "" if ended else self.log)
         return True
 
     def close(self) -> None:
@@ -204,6 +207,19 @@ def follow_attempt(home: Home, store: Store, run: Run, attempt: Attempt, write: 
             time.sleep(PACE)
     finally:
         output.close()
+
+
+def _home_of(attempt: Attempt) -> Home:
+    """The folder of the placeholder that had an attempt."""
+    if not os.path.isdir(attempt.home):  # noqa: PTH112 - it may be private
+        from socket import gethostname
+
+        if attempt.host != gethostname():
+            raise HeadwayError(
+                f"the log of {shown(attempt.name)} is on {attempt.host}, in {attempt.home}/logs.",
+                "Look there; logs of sites of headway.toml are fetched.",
+            )
+    return Home(Path(attempt.home), to_look=True)
 
 
 def _later(store: Store, run: Run, job: JobId, seen: int) -> list[Attempt]:

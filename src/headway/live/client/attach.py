@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+import time
 from collections.abc import Iterator
 from types import TracebackType
 
@@ -15,6 +17,40 @@ from headway.live.home.store_location import found_store, home_of
 from headway.live.store import Store
 from headway.model.errors import HeadwayError, NotFoundError
 from headway.model.messages import WorkflowId
+from headway.model.states import State
+
+PAUSE = 0.1  # seconds between two looks at a workflow whose placeholders are not on this host
+
+
+def handed_in(store: str | None, workflow: str | None) -> tuple[Store, WorkflowId] | None:
+    """The workflow that a command means, if placeholders run it that nobody waits for; None if it is not such a one."""
+    home, database = found_store(store, to_look=True)
+    run = chosen(database, workflow, home)
+    return (database, run.id) if database.watching.is_wanted(run.id) else None
+
+
+def followed(store: Store, workflow: WorkflowId) -> Iterator[Progress]:
+    """How far a workflow is whose placeholders may be anywhere, until nothing of it runs or can; by what is stored."""
+    stops = Stops()
+    while True:
+        running = store.progress.counts(workflow).get(State.RUNNING, 0)
+        is_over = not store.progress.is_under_way(workflow)
+        yield Progress(running=running, ended=is_over)
+        if is_over:
+            return
+        ready, _, _ = select.select([stops.fileno()], [], [], PAUSE)
+        if ready:
+            raise KeyboardInterrupt
+
+
+def called_off(store: str | None, workflow: WorkflowId, gently: bool) -> None:
+    """Has placeholders begin nothing more of a workflow; what runs of it ends, unless gently. Waits for that."""
+    _, database = found_store(store)
+    database.submissions.unwant(workflow)
+    if not gently:
+        database.steering.call_off(workflow)
+    while database.progress.counts(workflow).get(State.RUNNING, 0):
+        time.sleep(PAUSE)
 
 
 def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, WorkflowId]:

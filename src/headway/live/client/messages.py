@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from headway.live.codec import Codec
 from headway.live.doors.messages import Count, Word
+from headway.model.messages import Seconds
 from headway.model.record import field, record
 
 VERSION = 2  # 1: runners from before messages had types; those close the line on a run without an environment
@@ -24,6 +25,21 @@ class Run:
     memory: Count = 0  # bytes that jobs may have; 0: all of the machine's
     named: dict[str, Count] = field(default_factory=dict)  # named resources that are there
     recipes: bool = False  # its groups are recipes of make
+
+
+@record
+class Serve:
+    """Has the runner take jobs of every workflow that wants its site: a placeholder that nobody waits for.
+
+    All times are seconds from now.
+    """
+
+    serve: Count  # slots; 0: one for each core there
+    until: Seconds | None = None  # then it ends; None: it goes on until its client goes
+    unknown: Seconds = 0.0  # what a job counts as of which no run time is known
+    idle: Seconds | None = None  # how long it stays when nothing for it can come; None: always
+    memory: Count = 0  # bytes that jobs may have; 0: all of the machine's
+    named: dict[str, Count] = field(default_factory=dict)  # named resources that are there
 
 
 @record
@@ -89,6 +105,13 @@ class Fetch:
 
     fetch: str
     at: Count = 0  # bytes to pass over
+
+
+@record
+class Use:
+    """The settings of its site, for a channel: they may have changed since it was started."""
+
+    use: dict[str, str]  # each as JSON
 
 
 # --- what the runner says -------------------------------------------------------------------------------------------
@@ -169,11 +192,11 @@ class Refusal:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
-    Request = Run | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch
+    Request = Run | Serve | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch | Use
     Response = Greeting | Progress | Place | Heard | Password | Refusal | Piece
 else:
     Request = Response = object
 REQUESTS = Codec(
-    (Run, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch), records=(Word,), by_name=True
+    (Run, Serve, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch, Use), records=(Word,), by_name=True
 )
 RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal, Piece), records=(Failure,), by_name=True)

@@ -99,7 +99,7 @@ def failed_jobs(home: Home, store: Store, workflow: WorkflowId) -> list[Failure]
 def place(home: Home, site: str, folder: str, workflow: WorkflowId, job: JobId, attempt: int) -> str:
     """Where the log of an attempt is; at another site, SITE:PATH, and headway logs fetches it."""
     if site == LOCAL:
-        return home.log(workflow, job, attempt)
+        return far_log(folder, workflow, job, attempt) if folder else home.log(workflow, job, attempt)
     return f"{site}:{far_log(folder, workflow, job, attempt)}"
 
 

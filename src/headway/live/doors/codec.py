@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.ready import Room
+from headway.engine.ready import Room, Within
 from headway.live.codec import Codec
 from headway.live.doors.messages import (
     Hello,
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 LONGEST = 64 << 20  # bytes of a line
 CODEC = Codec(
-    (Hello, Question, Leave, Welcome, Reply, News, Trouble), records=(Finish, Lease, Room, Left, Setting, Word, Answer)
+    (Hello, Question, Leave, Welcome, Reply, News, Trouble),
+    records=(Finish, Lease, Room, Within, Left, Setting, Word, Answer),
 )
 
 

@@ -8,7 +8,7 @@ from headway.engine.ready import Room
 from headway.model.messages import Answer, Finish, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.record import record
 
-VERSION = 1
+VERSION = 2
 Count = int  # not negative, and no larger than databases take
 
 
@@ -25,6 +25,7 @@ class Hello:
     ends: Sequence[Finish] = ()  # that may not be recorded yet
     holds: Sequence[LeaseId] = ()  # leases that it has, if it was here before
     version: int = VERSION
+    home: str = ""  # its folder, if that is not the store's
 
 
 @record
@@ -74,6 +75,7 @@ class Question:
     says: Sequence[Word] = ()
     winds_up: Sequence[WorkflowId] = ()  # workflows to be ended but for their final job
     number: int = 0  # its answer has the same
+    serves: bool = False  # it takes jobs of every workflow that wants its site; those that it knows are in `workflows`
 
 
 @record
@@ -94,6 +96,7 @@ class Reply:
     heard: Sequence[bool] = ()  # for each word, whether its job still has its lease
     wound_up: dict[WorkflowId, Sequence[LeaseId] | None] | None = None  # attempts to end; None: it has no final job
     number: int = 0
+    wanted: Sequence[WorkflowId] | None = None  # to one that serves: all workflows that want its site
 
 
 @record

@@ -13,8 +13,18 @@ from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from headway.live.doors.messages import Response
     from headway.live.store import Store
+    from headway.model.messages import WorkflowId
+
+    class Heard(Protocol):
+        """What others have changed, as one runner has not been told yet."""
+
+        def fileno(self) -> int: ...
+
+        def heard(self) -> dict[WorkflowId, bool]: ...
 
 
 def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
@@ -26,7 +36,7 @@ def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
             text = text[os.write(outgoing, text) :]
 
     try:
-        server = Server(StoreEnd(opened := store()), opened, say)
+        server = Server(StoreEnd(opened := store()), opened.news, say)
     except HeadwayError as error:
         say(Trouble(error.what, error.fix))
         return
@@ -48,8 +58,8 @@ def serve(store: Callable[[], Store], incoming: int, outgoing: int) -> None:
 class Server:
     """Answers the requests of one runner, and passes on what others change."""
 
-    def __init__(self, end: StoreEnd, store: Store, say: Callable[[Response], None]) -> None:
-        self._end, self._news, self._say = end, store.news, say
+    def __init__(self, end: StoreEnd, news: Heard, say: Callable[[Response], None]) -> None:
+        self._end, self._news, self._say = end, news, say
         self._is_deaf = False  # since the connection to the store broke
 
     def ears(self) -> list[int]:

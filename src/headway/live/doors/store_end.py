@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store import Store
 
+LATELY = 0.5  # seconds for which it is known well enough which workflows want a site
 _NOTHING: dict[WorkflowId, Setting] = {}
 
 
@@ -26,6 +27,8 @@ class StoreEnd:
         self._site_name, self._home = site, home
         self._clock = Clock()
         self._is_shared = store.is_shared
+        self._wanted: list[WorkflowId] | None = None  # what one that serves was told last
+        self._wanted_since = 0.0
         self.placeholder = PlaceholderId(0)
 
     def hello(self, hello: Hello) -> Welcome:
@@ -43,7 +46,7 @@ class StoreEnd:
             answer = self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now, (), hello.holds)
             return Welcome(store.id, store.is_shared, self.placeholder, lost=answer.lost)
         self.placeholder = store.placeholders.enter(
-            *(hello.host, hello.pid, now, hello.patience, self._site_name, self._home)
+            *(hello.host, hello.pid, now, hello.patience, self._site_name, self._home or hello.home)
         )
         if ends:
             self._leases.exchange(self.placeholder, ends, Room(0, 0), (), now)
@@ -73,6 +76,7 @@ class StoreEnd:
         unknown: list[WorkflowId] = []
         heard: list[bool] = []
         workflows, ends = asked.workflows, asked.ends
+        wanted: Sequence[WorkflowId] | None = None
         if asked.news:
             settings = {}
             for workflow in asked.news:
@@ -81,6 +85,11 @@ class StoreEnd:
                 except NotFoundError:
                     unknown.append(workflow)
             workflows = [workflow for workflow in workflows if workflow not in unknown]
+        if asked.serves:
+            wanted = self._all_wanted()
+            new = [workflow for workflow in wanted if workflow not in workflows]
+            settings = {**settings, **{workflow: Setting(*self._leases.setting(workflow)) for workflow in new}}
+            workflows = [*workflows, *new]
         if asked.adopts:
             self._leases.adopt(self.placeholder, list(asked.adopts))
         if asked.says:
@@ -94,7 +103,16 @@ class StoreEnd:
         )
         if asked.holds is not None and self._is_shared:
             self._store.placeholders.reclaim(self.placeholder, self.now())
-        return Reply(answer, settings, unknown, heard, wound_up, asked.number)
+        if asked.serves and not answer.leases:
+            self._wanted = None  # there may be others by now
+        return Reply(answer, settings, unknown, heard, wound_up, asked.number, wanted)
+
+    def _all_wanted(self) -> Sequence[WorkflowId]:
+        """The workflows that want the site of this runner. One that always finds something need not look each time."""
+        now = self._clock.now()
+        if self._wanted is None or now > self._wanted_since + LATELY:
+            self._wanted, self._wanted_since = self._store.placeholders.wanted(self._site_name), now
+        return self._wanted
 
     def leave(self) -> None:
         self._store.placeholders.leave(self.placeholder, self.now())

@@ -23,7 +23,7 @@ def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home 
 
     Those who only look get one that cannot be written as well.
     """
-    place = option or os.environ.get(STORE)
+    place = given_store(option)
     if place and is_server(place):
         return None, opened(place)
     folder = _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
@@ -38,6 +38,19 @@ def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home 
     if not is_writable(folder / FILE):
         raise unwritable(folder / FILE)
     return Home(folder), opened(folder / FILE)
+
+
+def given_store(option: str | None = None) -> str | None:
+    """The store that an option, the environment or headway.toml names; None: the nearest one counts."""
+    place = option or os.environ.get(STORE)
+    if place:
+        return place
+    from headway.live.home.settings import files, settings
+
+    if not any(files(os.getcwd())):  # noqa: PTH109 - what is above counts too
+        return None
+    known = settings().values.get("store")
+    return None if known is None else str(known.value)
 
 
 def home_of(home: Home | None, option: str | None, store: Store, workflow: WorkflowId) -> Home | None:
@@ -56,7 +69,7 @@ def server_home(option: str | None, directory: str) -> Home | None:
     """The folder of a server's store beside a workflow, if that was run on this computer."""
     from headway.live.home.folder import Home
 
-    folder = server_folder(Path(directory, FOLDER), option or os.environ.get(STORE, ""))
+    folder = server_folder(Path(directory, FOLDER), given_store(option) or "")
     return Home(folder, to_look=True) if os.path.isdir(folder) else None  # noqa: PTH112 - it may be private
 
 

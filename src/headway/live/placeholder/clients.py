@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import socket
+import time
 from collections.abc import Mapping
 
 from headway.live.client.messages import (
@@ -21,6 +22,7 @@ from headway.live.client.messages import (
     Refusal,
     Run,
     Say,
+    Serve,
     Stop,
     Watch,
     Where,
@@ -65,6 +67,9 @@ class Client:
         self.asks_password = False  # of the store
         self.attaches = False  # its line is to become the way to the store
         self.says: Word | None = None  # what a job says of itself
+        self.serves: Serve | None = None  # it wants every workflow served that wants this site
+        self.until = math.inf  # when that ends
+        self.idle_since = math.inf  # when nothing for it could come any more
         self.watches = False  # it only wants to know how far others are with the workflow
         self.cancels: tuple[WorkflowId, bool] | None = None  # a workflow that is to stop, and whether at once
         self._done = 0
@@ -105,6 +110,11 @@ class Client:
             self.fail_fast, self.recipes = message.fail_fast, message.recipes
             self.memory, self.named = message.memory, message.named
             self.workflow, self.is_new = WorkflowId(message.workflow), True
+            self.wants_more, self.over, self._changed = True, False, True
+        elif isinstance(message, Serve):
+            self.memory, self.named = message.memory, message.named
+            self.serves, self.slots = message, max(1, message.serve or len(os.sched_getaffinity(0)))
+            self.until = math.inf if message.until is None else time.monotonic() + message.until
             self.wants_more, self.over, self._changed = True, False, True
         elif isinstance(message, Watch):
             self.workflow, self.is_new = WorkflowId(message.watch), True
@@ -152,7 +162,7 @@ class Client:
 
     def note(self, finish: Finish, lease: Lease, home: Home) -> None:
         """Remembers an end to tell."""
-        if lease.workflow != self.workflow or finish.exit_code is None:
+        if finish.exit_code is None or not (self.serves or lease.workflow == self.workflow):
             return
         self._changed = True
         if finish.exit_code == 0 or lease.final is None or lease.kind == Kind.SERVICE:
@@ -170,7 +180,10 @@ class Client:
 
     def due(self) -> float:
         """When there will be something to tell."""
-        return self._last + PACE if self._changed and not (self.over or self._unsent) else math.inf
+        due = self._last + PACE if self._changed and not (self.over or self._unsent) else math.inf
+        if self.serves is None or not self.wants_more:
+            return due
+        return min(due, self.until, self.idle_since + (math.inf if self.serves.idle is None else self.serves.idle))
 
     def has_news(self, trouble: str, warnings: list[str], now: Seconds) -> bool:
         """Whether there is something to tell that can wait no longer."""
@@ -186,7 +199,9 @@ class Client:
         `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients. Of the warnings
         it is told those that it does not know yet.
         """
-        if self.over or self._unsent or not self.workflow or not (ended or self.has_news(trouble, warnings, now)):
+        if self.over or self._unsent or not (self.workflow or self.serves):
+            return
+        if not (ended or self.has_news(trouble, warnings, now)):
             return
         news = warnings[self._warned :]
         said = Progress(self._done, running, names, self._failures, trouble, ended, others, news)

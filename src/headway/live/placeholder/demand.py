@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import select
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from headway.engine.ready import Within
 from headway.live.client.door import peer
 from headway.live.failpoint import failpoint
 from headway.live.home.environments import kept
 from headway.live.home.folder import Home
 from headway.live.placeholder.clients import Client
 from headway.model.errors import HeadwayError
-from headway.model.messages import WorkflowId
+from headway.model.messages import Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ class Demand:
         self.memory = 0
         self.named: dict[str, int] = {}  # the most of each that anybody says there is
         self.marks: set[str] = set()  # of jobs that clients are part of
+        self.serves = False  # somebody wants all workflows served that want this site
+        self.served: list[WorkflowId] = []  # which are these
+        self._until = math.inf  # then what is begun for them must have ended
+        self._unknown = 0.0
         self.closing = False  # nobody gets anything any more
         self._farewell: HeadwayError | None = None  # what everybody is told before the line is closed
         self._door = home.listen()
@@ -86,21 +92,46 @@ class Demand:
     def reckon(self) -> None:
         """Recomputes what clients want. Uses the largest number of slots that any client asked for."""
         present = [client for client in self.clients.values() if client.workflow and not client.watches]
+        serving = [client for client in self.clients.values() if client.serves is not None]
         if self.closing:
-            for client in present:
+            for client in (*present, *serving):
                 client.wants_more = False
         self._environments = {}
         for one in reversed(present):
             if one.wants_more and self._has_environment(one):
                 self._environments[one.workflow] = one.environment
         self.wanted = list(dict.fromkeys(one.workflow for one in present if one.wants_more))
-        self.slots = min(max((client.slots for client in present), default=self.slots), self._most)
-        self.memory = max((client.memory for client in present), default=0)
+        self.slots = min(max((client.slots for client in (*present, *serving)), default=self.slots), self._most)
+        self.serves = any(client.wants_more for client in serving)
+        if self.serves:
+            self._take_in(serving, is_limited=not self.wanted)
+        self.memory = max((client.memory for client in (*present, *serving)), default=0)
         self.named = {}
-        for client in present:
+        for client in (*present, *serving):
             for name, count in client.named.items():
                 self.named[name] = max(count, self.named.get(name, 0))
         self.marks = {client.mark for client in present if client.mark}
+
+    def _take_in(self, serving: Sequence[Client], is_limited: bool) -> None:
+        """Adds the workflows that are served to those that clients want run."""
+        self.wanted = list(dict.fromkeys((*self.wanted, *self.served)))
+        for workflow in self.served:
+            self._environments.setdefault(workflow, None)
+        there = [client for client in serving if client.wants_more]
+        self._until = max(client.until for client in there) if is_limited else math.inf
+        self._unknown = max(client.serves.unknown for client in there if client.serves is not None)
+
+    def serve(self, workflows: Sequence[WorkflowId]) -> bool:
+        """These are the workflows that want this site now; whether there were others before."""
+        if sorted(workflows) == sorted(self.served):
+            return False
+        self.served = list(workflows)
+        self.reckon()
+        return True
+
+    def within(self, now: Seconds) -> Within | None:
+        """The time that jobs may still take, if that is limited."""
+        return Within(max(0.0, self._until - now), self._unknown) if self.serves and self._until < math.inf else None
 
     def _has_environment(self, client: Client) -> bool:
         """Whether it is known what its jobs get: what it has given, or kept in the file of its run.

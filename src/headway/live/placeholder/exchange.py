@@ -127,6 +127,15 @@ class Exchange:
         else:
             self.over.discard(workflow)
 
+    def look_again(self) -> None:
+        """A while has gone by. What was found to be over or out of reach is so until the answer says otherwise."""
+        self.dry, self._was_stirred, self.calls_roll = False, True, True
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the store has said all there is to say of what we asked for."""
+        return self.asked is None and self.dry and not 0 < self._contended <= TRIES
+
     def reckon(self) -> None:
         """Who wants what may have changed: leases that nobody wants any more go back, and there may be others."""
         self.stir()
@@ -158,7 +167,7 @@ class Exchange:
         is_full = self._nesting.busy() >= self._demand.slots
         if self.finished:
             return not (self.prefetched and is_full) or now >= self._since + PATIENCE
-        if not self._demand.wanted or self.dry or self.prefetched:
+        if self.dry or self.prefetched or not (self._demand.wanted or self._demand.serves):
             return False
         return not is_full or bool(self._room.idle(self.prefetched))
 
@@ -178,7 +187,10 @@ class Exchange:
             self._call_again()
             return
         holds = self._held() if self.calls_roll or self.trouble or self.was_away else None
-        idle, room = self._room.idle(self.prefetched), self._room.beside(self.prefetched, self.round_trip)
+        idle, room = (
+            self._room.idle(self.prefetched),
+            self._room.beside(self.prefetched, self.round_trip, time.monotonic()),
+        )
         if self.was_away:
             room = Room(0, room.slots)  # what is lost ends first
         self._number += 1
@@ -188,7 +200,10 @@ class Exchange:
             self._number, ends, idle, room.most, holds is not None, since, self._spool.mark, len(self._noted), errands
         )
         self.finished, self.errands, self.calls_roll, self._was_stirred = [], NONE, False, False
-        question = Question(ends, room, self._demand.wanted, time.time(), idle, holds, number=self._number)
+        serves = self._demand.serves
+        question = Question(
+            ends, room, self._demand.wanted, time.time(), idle, holds, (), (), (), (), self._number, serves
+        )
         if errands is not NONE:
             words = [word for word, _ in errands.says]
             question = replace(question, news=errands.news, says=words, winds_up=errands.winds_up)
@@ -251,6 +266,9 @@ class Exchange:
         if was_away or self._was_stirred:
             self.dry = False  # nothing was asked for yet, or not since something changed
         self.wake = 0.0 if answer.wake is None else now + answer.wake
+        if reply.wanted is not None and self._demand.serve(reply.wanted):
+            wanted, self.dry = self._demand.wanted, False  # whether the new ones are over was not asked yet
+            self.put_back(GIVEN_BACK, {lease.id for lease in self.prefetched if lease.workflow not in wanted})
         if self._port.is_far:
             self.round_trip += (self.contact - asked.since - self.round_trip) / min(self._number, 8)
             wanted = self._demand.wanted

@@ -21,7 +21,9 @@ from headway.live.placeholder.partial_outputs import keep_changed, looks, remove
 from headway.live.placeholder.roster import STATUS, Entry, Roster
 from headway.live.placeholder.running import (
     CALLED_OFF,
+    DISMISSED,
     LOST,
+    OUT_OF_TIME,
     OVER,
     STOPPED,
     TAKEN,
@@ -40,7 +42,14 @@ from headway.model.states import Kind
 
 _MARK = MARK.encode()
 # How a job that was told to end is said to have ended.
-_MEANT: dict[str, int | None] = {STOPPED: None, CALLED_OFF: None, OVER: 0, TAKEN: None}
+_MEANT: dict[str, int | None] = {
+    STOPPED: None,
+    CALLED_OFF: None,
+    OVER: 0,
+    TAKEN: None,
+    OUT_OF_TIME: None,
+    DISMISSED: None,
+}
 BESIDE = (Kind.SERVICE, Kind.PROVISIONER)
 SHORT = 0.008  # seconds: jobs of this length or less are worth prefetching
 SEEN = 8  # jobs after which that can be told

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headway.live.doors.port import Port
+    from headway.live.doors.tls_relay import Address
 
 
 def become_runner(home: Home, sync: str, server: str | None, told: int) -> int:
@@ -34,6 +35,21 @@ def become_far_runner(home: Home, channel: socket.socket, told: int) -> int:
 
     called = Called(channel)
     return live(home, told, lambda: Runner(home, Pipe(called.connect), None, called).run, channel.fileno())
+
+
+def become_runner_behind_a_door(home: Home, address: Address, told: int) -> int:
+    """The same in an allocation of a batch queue: its store is behind a door, and a process of its own goes there."""
+    from headway.live.doors.pipe import Forked, Pipe
+
+    def serve(handle: int) -> None:
+        from headway.live.doors.tls_relay import relay
+
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends when its runner does
+        _keep(handle)
+        relay(address, handle)
+
+    return live(home, told, lambda: Runner(home, Pipe(Forked(serve).connect), is_apart=True).run)
 
 
 def live(home: Home, told: int, make: Callable[[], Callable[[int], None]], *handles: int) -> int:

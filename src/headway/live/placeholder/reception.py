@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from headway.live.placeholder.runner import Runner
+    from headway.live.placeholder.serving import Serving
 
 PAUSE = 0.005  # seconds before somebody who could not be let in is let in
 
@@ -28,6 +29,7 @@ class Reception:
         self._runner = runner
         self._demand, self._exchange = runner.demand, runner.exchange
         self._jobs, self._nesting = runner.jobs, runner.nesting
+        self._serving: Serving | None = None
 
     def welcome(self, now: Seconds) -> None:
         try:
@@ -44,6 +46,9 @@ class Reception:
             return
         if client.is_new and not client.gone:
             self._introduce(client)
+        if client.serves is not None and client.stops:
+            self.serving.stop(client, now)
+            client.stops = client.stops_now = False
         if client.cancels is not None:
             workflow, at_once = client.cancels
             client.cancels = None
@@ -71,6 +76,14 @@ class Reception:
             self._pass_on(client, client.says)
         if client.asks_where is not None:
             self._tell_where(client, client.asks_where)
+
+    @property
+    def serving(self) -> Serving:
+        if self._serving is None:
+            from headway.live.placeholder.serving import Serving
+
+            self._serving = Serving(self._runner)
+        return self._serving
 
     def _introduce(self, client: Client) -> None:
         """A client comes with a workflow: the next exchange asks the store about it."""
@@ -120,7 +133,11 @@ class Reception:
     def report(self, now: Seconds) -> None:
         """Tells every client how far it is."""
         changed = False
-        for handle, client in self._demand.clients.items():
+        for handle, client in list(self._demand.clients.items()):
+            if client.serves is not None:
+                changed = self.serving.report(client, now) or client.gone or changed
+                self._demand.watch_line(handle, client)
+                continue
             may_go_on = client.wants_more and client.workflow not in self._exchange.over  # else services may end
             has_news = client.has_news(self._exchange.trouble, self._jobs.warnings, now)
             if may_go_on and not has_news and self._jobs.has(client.workflow):

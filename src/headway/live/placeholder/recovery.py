@@ -28,11 +28,15 @@ if TYPE_CHECKING:
     from headway.live.doors.port import Port
 
 
-def greet(home: Home, port: Port, spool: Spool, patience: Seconds = PATIENCE) -> Welcome:
-    """Introduces a new runner to its store: what the last one spooled is recorded, and what it left is told."""
+def greet(home: Home, port: Port, spool: Spool, patience: Seconds = PATIENCE, is_apart: bool = False) -> Welcome:
+    """Introduces a new runner to its store: what the last one spooled is recorded, and what it left is told.
+
+    `is_apart`: its folder is not that of the store.
+    """
     before = home.remembered()
     ends = list(spool.replay())
-    hello = Hello(socket.gethostname(), os.getpid(), time.time(), patience, None, before, ends)
+    own = str(home.folder) if is_apart else ""
+    hello = Hello(socket.gethostname(), os.getpid(), time.time(), patience, None, before, ends, home=own)
     welcome = port.hello(hello)
     if welcome.is_shared:
         home.remember([*before, welcome.placeholder])

@@ -55,7 +55,9 @@ class Responses:
         self._jobs.launch.forget_place()
         if answer.done:
             for client in self._demand.clients.values():
-                if client.workflow in answer.done:
+                if client.serves is not None:
+                    client.credit(sum(answer.done.values()))
+                elif client.workflow in answer.done:
                     client.credit(answer.done[client.workflow])
         if reply.unknown:
             runner.reception.refuse(reply.unknown)

@@ -24,7 +24,7 @@ class HostRoom:
         self._jobs, self._demand, self._nesting, self._is_far = jobs, demand, nesting, is_far
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
-    def beside(self, prefetched: deque[Lease], round_trip: Seconds) -> Room:
+    def beside(self, prefetched: deque[Lease], round_trip: Seconds, now: Seconds) -> Room:
         """The room that running jobs and prefetched leases leave."""
         slots, jobs = self._demand.slots, self._jobs
         ahead = self._depth(slots, round_trip) - len(prefetched)
@@ -41,7 +41,8 @@ class HostRoom:
         is_whole = not prefetched and (
             not jobs.running or all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
         )
-        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole)
+        within = self._demand.within(now) if self._demand.serves else None
+        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole, within)
 
     def idle(self, prefetched: deque[Lease]) -> list[WorkflowId]:
         """Workflows that are wanted and have nothing here that runs or is prefetched, services left out."""

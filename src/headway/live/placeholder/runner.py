@@ -27,7 +27,7 @@ from headway.live.placeholder.reception import Reception
 from headway.live.placeholder.recovery import greet, recover
 from headway.live.placeholder.responses import Responses
 from headway.live.placeholder.roster import Roster
-from headway.live.placeholder.running import CALLED_OFF, Ended
+from headway.live.placeholder.running import CALLED_OFF, DISMISSED, Ended
 from headway.live.placeholder.spool import Spool
 from headway.live.placeholder.sub_workflows import Nesting, WindingUp
 from headway.live.placeholder.upkeep import Upkeep
@@ -50,8 +50,16 @@ WELCOME = 10.0  # seconds that a new runner waits for its first client
 class Runner:
     """The state of one runner. `run` is its life."""
 
-    def __init__(self, home: Home, port: Port, server: str | None = None, called: Called | None = None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        port: Port,
+        server: str | None = None,
+        called: Called | None = None,
+        is_apart: bool = False,
+    ) -> None:
         self.home, self.port = home, port
+        self.is_apart = is_apart or called is not None  # on a host whose files the store's host may not see
         self.called = called  # on a far host: the channels that call it
         self.server = server
         self.spool = Spool(home.spool)
@@ -70,11 +78,11 @@ class Runner:
         """Recovers, serves, and leaves when nobody needs it. `told` is closed when clients can come."""
         self.silence = patience()
         self.beat = self.silence / BEATS
-        welcome = greet(self.home, self.port, self.spool, self.silence)
+        welcome = greet(self.home, self.port, self.spool, self.silence, self.is_apart or self.server is not None)
         self.store_id, is_shared = welcome.store, welcome.is_shared
         mark = f"{welcome.store}-{self.home.identity:x}"
         self.jobs = Jobs(self.home, mark, self.server, self.roster, self.poll)
-        self.jobs.tells_tails = self.called is not None
+        self.jobs.tells_tails = self.is_apart
         over, gone = recover(self.home, self.port, welcome, mark, self.spool, self.roster, self.jobs)
         if is_shared:
             self.home.remember([welcome.placeholder])
@@ -158,6 +166,8 @@ class Runner:
     def give_up(self, now: Seconds) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
         os.read(self.told, 64)
+        if self.demand.serves:
+            self.reception.serving.end(DISMISSED, now)
         self.end_all(now)
 
     def end_services(self, now: Seconds, expected: Seconds) -> Seconds:
@@ -259,7 +269,10 @@ class Runner:
         self.jobs.sweep()
         if now - self.last_beat > self.beat:
             self.last_beat = now
-            self.look()
+            if self.demand.serves:
+                self.exchange.look_again()
+            else:
+                self.look()
         try:
             if self.exchange.prefetched:
                 self.fill(now)

@@ -18,7 +18,9 @@ CALLED_OFF = "called off"  # by the rules of its workflow, or by its user
 OVER = "over"  # a service whose workflow has ended
 TIME_LIMIT = "time limit"
 TAKEN = "taken"  # by another placeholder, which has its lease now
-REASONS = ("", STOPPED, CALLED_OFF, OVER, TIME_LIMIT, TAKEN)  # by the number that the roster has
+OUT_OF_TIME = "the time of its placeholder was over"
+DISMISSED = "its placeholder was told to end"  # by its user, by the queue that it runs in, or as the host goes down
+REASONS = ("", STOPPED, CALLED_OFF, OVER, TIME_LIMIT, TAKEN, OUT_OF_TIME, DISMISSED)  # by the roster's number
 GIVEN_BACK = "given back"  # before it began
 LOST = "lost: its runner died"
 

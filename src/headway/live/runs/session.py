@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headway.live.client.line import Line
     from headway.live.client.lines import Lines
     from headway.live.runs.dagman_files import DagmanFiles
+    from headway.live.sites.site import Site
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
 FAILED = 3  # the exit code of a run that left something undone
@@ -47,7 +48,7 @@ class Wish:
     fresh: bool = False
     edited: str = REFUSE
     memory: int = 0  # bytes; 0: all of the machine's
-    named: Mapping[str, int] = field(default_factory=dict)
+    named: Mapping[str, int] | None = field(default_factory=dict)  # None: not known here
     exported: Mapping[str, str] = field(default_factory=dict)  # what jobs on other hosts get of the environment
     place: str | None = None  # WORKFLOW.JOB of this store that it runs in place of
     inside: str = ""  # what of it holds for sub-DAGs as well; they read it
@@ -88,7 +89,7 @@ class Session:
         self,
         home: Home,
         store: Store,
-        line: Line | Lines,
+        line: Line | Lines | None,
         workflow: Workflow,
         arguments: Sequence[str],
         wish: Wish,
@@ -97,6 +98,7 @@ class Session:
     ) -> None:
         self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
+        self._tell = tell
         self._files: DagmanFiles | None = None
         if wish.place is not None:
             from headway.live.runs.sub_dag import sub_dag
@@ -153,11 +155,23 @@ class Session:
             known = not is_tried_again(store, place)
         return None if known else rescue
 
+    def declare(self, sites: Sequence[Site]) -> None:
+        """Has it known which files jobs need at sites that do not share ours."""
+        from headway.live.sites.declared import declared, undeclared, warning
+
+        apart = [site.name for site in sites if site.directory and not site.stage]
+        files = list(declared(self._flat, self._store.leases.directory(self.number)))
+        waited_out(lambda: self._store.files.declare(self.number, files), self._tell)
+        without = undeclared(self._flat, files)
+        if apart and without:
+            self.warnings.append(warning(apart, without))
+
     def start(self) -> None:
         """Tells the runner what is wanted."""
         failpoint("hello.before")
         environment = self._environment()
         is_kept = keep(self._home.folder, self.number, environment)
+        assert self._line is not None
         self._line.say(
             Run(
                 self.number,
@@ -166,7 +180,7 @@ class Session:
                 mark=os.environ.get("HEADWAY_LEASE", ""),
                 fail_fast=self._wish.fail_fast,
                 memory=self._wish.memory,
-                named=dict(self._wish.named),
+                named=dict(self._wish.named or {}),
                 recipes=self._workflow.format == "makefile",
             )
         )
@@ -194,6 +208,7 @@ class Session:
 
             known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
+        assert self._line is not None
         yield from reports(self._line, stops, tell=True, between=None if files is None else files.update)
         if files is not None:
             self._files = files

@@ -46,7 +46,7 @@ def submitted(
     now: float,
     choose: Callable[[WorkflowId, Flat], None] | None = None,
     edited: str = REFUSE,
-    named: Mapping[str, int] | None = None,
+    named: Mapping[str, int] | None = None,  # None: not known yet, so not checked
     heard: list[str] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
@@ -57,7 +57,8 @@ def submitted(
     """
     times = _run_times(store, workflow, arguments, order_name)
     submission, flat = submission_of(workflow, arguments, order_name, times=times)
-    check_resources(flat, named or {}, submission.directory)
+    if named is not None:
+        check_resources(flat, named, submission.directory)
     if heard is not None:
         heard += [warning for warning in submission.warnings if warning not in heard]
     with home.submitting():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import select
+import signal
 import time
 from pathlib import Path
 
@@ -22,11 +23,12 @@ from headway.live.sites.frames import (
     CONTROL,
     FIRST_CLIENT,
     PORT,
-    Folder,
     Found,
+    Leaves,
     Open,
     Read,
     Ready,
+    Seen,
     Shut,
     Sorry,
     control,
@@ -41,6 +43,11 @@ from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.sites.staging import Staging
+
+RETRY = 10.0  # seconds until files that could not be copied are tried again
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a host is called again
 WELCOME = 10.0  # seconds that a new channel waits for its first client
 ALONE = 600.0  # seconds for which a host that cannot be reached is called though nobody here wants anything
@@ -55,10 +62,16 @@ class Channel:
         self._poll = select.poll()
         self._door = home.listen()
         self._poll.register(self._door.socket, select.POLLIN)
+        self._told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # can be read when a signal has come: SIGTERM
+        signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+        self._poll.register(self._told, select.POLLIN)
         self._guests: dict[int, Guest] = {}  # by the handle of their line
         self._next = FIRST_CLIENT
         self._call: Call | None = None
         self._server: Server | None = None
+        self._staging: Staging | None = None  # of files, where the site does not share ours
+        self._retry = math.inf  # when files that could not be copied are tried again
+        self._ears: set[int] = set()  # handles of the store that are waited for
         self._cores = 0  # of the host, once it is known
         self._trouble = ""  # why the site cannot be used just now
         self._again = 0.0  # when to call
@@ -76,8 +89,12 @@ class Channel:
             now = time.monotonic()
             for handle, mask in events:
                 self._attend(handle, mask, now)
+            if now >= self._retry:
+                self._retry = math.inf
+                if self._staging is not None:
+                    self._staging.copying.retry()
             self._see_to_guests()
-            if self._is_over(now):
+            if self._is_over(now) or any(handle == self._told for handle, _ in events):
                 self._end()
                 return
 
@@ -116,7 +133,7 @@ class Channel:
         self._again = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         for guest in list(self._guests.values()):
-            if isinstance(error, LastingError) and guest.run is not None:
+            if guest.is_waiting or (isinstance(error, LastingError) and guest.wants_work):
                 guest.refuse(HeadwayError(f"site {self._site.name}: {error.what}", error.fix))
             else:
                 guest.worry(f"site {self._site.name}: {error}")
@@ -124,16 +141,21 @@ class Channel:
     def _begin(self, ready: Ready) -> None:
         """The far end is there."""
         self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
-        end = SiteEnd(self._store, self._site, ready.home, lambda folder: self._say(control(Folder(folder))))
-        self._server = Server(end, self._store, lambda response: self._say(frame(PORT, encode(response))))
+        end = SiteEnd(
+            *(self._store, self._site, ready, self._home.folder),
+            lambda message: self._say(control(message)),
+            lambda news: self._say(frame(PORT, encode(news))),
+        )
+        self._staging = end.staging
+        self._server = Server(end, self._store.news, lambda response: self._say(frame(PORT, encode(response))))
         for guest in self._guests.values():
             self._introduce(guest)
 
     def _introduce(self, guest: Guest) -> None:
         self._say(control(Open(guest.stream)))
-        if guest.run is not None:
-            guest.run = run = guest.with_slots(self._slots)
-            self._say(frame(guest.stream, REQUESTS.encode(run)))
+        wish = guest.wish(self._slots)
+        if wish is not None:
+            self._say(frame(guest.stream, REQUESTS.encode(wish)))
         for line in guest.waiting():
             self._pass_on(guest, line)
 
@@ -142,10 +164,17 @@ class Channel:
         return self._site.slots or self._cores or 1
 
     def _forget_server(self) -> None:
-        if self._server is not None:
-            for handle in self._server.ears():
-                self._poll.unregister(handle)
-        self._server = None
+        self._server = self._staging = None
+        self._watch_ears()
+
+    def _watch_ears(self) -> None:
+        """Waits for what others change in the store while there is somebody to be told."""
+        now = set() if self._server is None else set(self._server.ears())
+        for handle in self._ears - now:
+            self._poll.unregister(handle)
+        for handle in now - self._ears:
+            self._poll.register(handle, select.POLLIN)
+        self._ears = now
 
     def _say(self, text: bytes) -> None:
         if self._call is not None:
@@ -160,8 +189,9 @@ class Channel:
             self._hear(self._guests[handle], mask)
         elif self._call is not None and handle == self._call.fileno():
             self._hear_far(mask, now)
-        elif self._server is not None and handle in self._server.ears():
+        elif self._server is not None and handle in self._ears:
             self._server.pass_on()
+            self._watch_ears()
 
     def _welcome(self) -> None:
         from headway.live.client.door import peer
@@ -186,6 +216,22 @@ class Channel:
         if mask & ~select.POLLOUT:
             for line in guest.heard(self._slots):
                 self._pass_on(guest, line)
+            if guest.uses is not None:
+                self._use(Site.heard(guest.uses), guest)
+                guest.uses = None
+
+    def _use(self, site: Site, guest: Guest) -> None:
+        """Goes on with other settings of the site, if they have changed: the host is called again, its jobs go on."""
+        if site == self._site:
+            return
+        if (site.host, site.directory) != (self._site.host, self._site.directory) and self._server is not None:
+            what = f"site {site.name} is in use with another host or directory."
+            guest.refuse(HeadwayError(what, "Let that run end first (headway attach, headway cancel)."))
+            return
+        self._site, self._again, self._pause = site, 0.0, FIRST_PAUSE
+        if self._call is not None:
+            self._lose(time.monotonic(), HeadwayError("its settings have changed."))
+            self._again = 0.0
 
     def _pass_on(self, guest: Guest, line: bytes) -> None:
         """Something that a guest says goes to the runner; a file that it wants is the far end's business."""
@@ -220,12 +266,9 @@ class Channel:
         if stream == CONTROL:
             self._control(text)
         elif stream == PORT and self._server is not None:
-            before = self._server.ears()
             if not self._server.answer(text):
                 self._has_left = True
-            for handle in self._server.ears():
-                if handle not in before:
-                    self._poll.register(handle, select.POLLIN)
+            self._watch_ears()
         else:
             for guest in self._guests.values():
                 if guest.stream == stream:
@@ -235,6 +278,8 @@ class Channel:
         message = controlled(text)
         if isinstance(message, Ready):
             self._begin(message)
+        elif isinstance(message, (Seen, Leaves)) or (isinstance(message, Found) and message.stream < 0):
+            self._copied(message)
         elif isinstance(message, Found):
             for guest in self._guests.values():
                 if guest.stream == message.stream:
@@ -245,6 +290,23 @@ class Channel:
             for guest in self._guests.values():
                 if guest.stream == message.shut and guest.is_refused:  # else the runner goes, and the next one hears it
                     guest.is_gone = True
+
+    def _copied(self, message: Seen | Leaves | Found) -> None:
+        """The answer to something about a file that is copied."""
+        if self._staging is None:
+            return
+        number = (
+            message.seen
+            if isinstance(message, Seen)
+            else -message.stream
+            if isinstance(message, Found)
+            else message.number
+        )
+        self._staging.copying.heard(number, message)
+        if self._staging.copying.is_waiting and self._retry == math.inf:
+            self._retry = time.monotonic() + RETRY
+        for guest in self._guests.values():
+            guest.worry(f"site {self._site.name}: {self._staging.trouble}" if self._staging.trouble else "")
 
     # --- guests and the end ------------------------------------------------------------------------------------------
 
@@ -272,7 +334,7 @@ class Channel:
 
     def _timeout(self, now: Seconds) -> float | None:
         """Milliseconds to wait at most."""
-        due = self._again if self._call is None else math.inf
+        due = min(self._retry, self._again if self._call is None else math.inf)
         if not self._guests and self._server is None:
             due = min(due, self._since + (WELCOME if not self._cores else ALONE))
         return None if due == math.inf else max(0.0, due - now) * 1000 + 1

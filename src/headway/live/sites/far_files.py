@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from headway.live.client.asking import asked
 from headway.live.client.line import Line
 from headway.live.client.messages import Fetch, Piece
-from headway.live.client.watch import watched
 from headway.live.home.folder import Home
-from headway.live.sites.named import named_sites
-from headway.live.sites.opening import SiteStarter, site_home
+from headway.live.sites.opening import site_home
+from headway.live.sites.start import start
 from headway.model.errors import HeadwayError
 from headway.model.record import mutable
 
@@ -32,8 +31,10 @@ class Far:
             own = site_home(self.home, self.site)
             found = Line.to(own, PATIENCE)
             if found is None:
-                (site,) = named_sites([self.site])
-                found = watched(own, SiteStarter(own, self.place, "normal", site), PATIENCE)
+                start(self.home, self.place, self.site)
+                found = Line.to(own, PATIENCE)
+            if found is None:
+                raise HeadwayError(f"the channel to site {self.site} has ended.", f"{own.talk} may tell why.")
             self._line = found
         return self._line
 
@@ -58,6 +59,7 @@ class FarTail:
 
     far: Far
     path: str
+    then: str = ""  # what it is called once its job has ended
     at: int = 0  # bytes that were read
     size: int = -1
 
@@ -76,7 +78,10 @@ class FarTail:
         if not isinstance(said, Piece):
             raise HeadwayError(f"site {self.far.site} does not send {self.path}.", "headway sites --check tells why.")
         if said.size < 0:
-            return None
+            if not self.then:
+                return None
+            self.path, self.then = self.then, ""
+            return self._piece()
         self.size = said.size
         if said.size < self.at:  # it was begun again
             self.at = 0

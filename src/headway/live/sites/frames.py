@@ -33,6 +33,7 @@ class Ready:
     host: str
     cores: int
     home: str  # the runner's folder
+    directory: str = ""  # where jobs run, if that is not as here
 
 
 @record
@@ -75,6 +76,63 @@ class Found:
 
 
 @record
+class Look:
+    """What is known of a file is wanted."""
+
+    look: str
+    number: int
+
+
+@record
+class Put:
+    """A piece of a file, in base64; the file ends behind it."""
+
+    put: str
+    at: int
+    data: str
+    number: int
+
+
+@record
+class Seal:
+    """A file is whole, and gets another name if it is what was sent."""
+
+    seal: str
+    name: str
+    size: int
+    digest: str
+    mode: int
+    number: int
+
+
+@record
+class Seen:
+    """What is known of a file, or why it could not be written."""
+
+    seen: int  # the number of what was asked
+    size: int  # -1: there is none
+    digest: str = ""
+    mode: int = 0
+    error: str = ""
+
+
+@record
+class Tree:
+    """The files below a folder are wanted."""
+
+    tree: str
+    number: int
+
+
+@record
+class Leaves:
+    """Their paths there; "": it is a file itself."""
+
+    names: list[str]
+    number: int
+
+
+@record
 class Sorry:
     """The far end cannot go on: what is wrong, and the way out."""
 
@@ -82,11 +140,14 @@ class Sorry:
     fix: str = ""
 
 
-_CODEC = Codec((Begin, Ready, Open, Shut, Folder, Read, Found, Sorry), by_name=True)
+_CODEC = Codec(
+    (Begin, Ready, Open, Shut, Folder, Read, Found, Look, Put, Seal, Seen, Tree, Leaves, Sorry), by_name=True
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Control = Begin | Ready | Open | Shut | Folder | Read | Found | Sorry
+    Answer = Seen | Leaves | Found
+    Control = Begin | Ready | Open | Shut | Folder | Read | Look | Put | Seal | Tree | Answer | Sorry
 
 
 def control(message: Control) -> bytes:

@@ -6,13 +6,13 @@ jobs go on.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import os
 import select
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from headway.live.client.messages import REQUESTS, Attach
@@ -23,23 +23,26 @@ from headway.live.sites.frames import (
     VERSION,
     Begin,
     Folder,
-    Found,
     Lines,
+    Look,
     Open,
+    Put,
     Read,
     Ready,
+    Seal,
     Shut,
     Sorry,
+    Tree,
     control,
     controlled,
     frame,
     unframed,
 )
+from headway.live.sites.front_files import answered
 from headway.model.errors import HeadwayError
 
 TRIES = 100  # to find a runner or to start one, while another is about to come or to go
 PAUSE = 0.05  # seconds between two of them
-PIECE = 1 << 18  # bytes of a file that are sent at once
 KNOCKING = 10.0  # seconds that a runner may take to let somebody in
 
 
@@ -116,7 +119,8 @@ class Front:
         if self._ready >= 0:
             self._poll.register(self._ready, select.POLLIN)
         host, cores = socket.gethostname(), len(os.sched_getaffinity(0))
-        self.say(control(Ready(VERSION, host, cores, str(self._home.folder))))
+        directory = str(Path(begin.directory).expanduser()) if begin.directory else ""
+        self.say(control(Ready(VERSION, host, cores, str(self._home.folder), directory)))
         self._add(PORT, port)
         return lines[1:]
 
@@ -153,8 +157,8 @@ class Front:
             for handle, number in list(self._numbers.items()):
                 if number == message.shut:
                     self._drop(handle)
-        elif isinstance(message, Read):
-            self.say(control(_found(message)))
+        elif isinstance(message, (Read, Look, Put, Seal, Tree)):
+            self.say(control(answered(message)))
         elif isinstance(message, Folder):
             try:
                 Path(message.folder).expanduser().mkdir(parents=True, exist_ok=True)
@@ -201,17 +205,6 @@ class Front:
         self._poll.unregister(handle)
         self._streams.pop(handle).close()
         del self._numbers[handle], self._heard[handle]
-
-
-def _found(wanted: Read) -> Found:
-    """A piece of a file here."""
-    try:
-        with Path(wanted.read).open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(min(wanted.at, size))
-            return Found(base64.b64encode(file.read(PIECE)).decode(), size, wanted.stream)
-    except (OSError, ValueError):
-        return Found("", -1, wanted.stream)
 
 
 def _folder(begin: Begin) -> Path:
@@ -274,27 +267,45 @@ def _greeted(home: Home) -> socket.socket | None:
 
 
 def _started(home: Home) -> tuple[socket.socket, int]:
-    """A new runner behind a keeper, with its end of a line to us."""
+    """A new runner with its end of a line to us."""
     ours, theirs = socket.socketpair()
+
+    def become(told: int) -> int:
+        from headway.live.placeholder.process import become_far_runner
+
+        ours.close()
+        return become_far_runner(home, theirs, told)
+
+    ready = started(home, become)
+    theirs.close()
+    return ours, ready
+
+
+def started(home: Home, become: Callable[[int], int]) -> int:
+    """A new runner behind a keeper; what closes when it lets clients in, or has ended.
+
+    It is no child of ours: a login ends before it.
+    """
     ready, told = os.pipe()
-    if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
         code = 1
         try:
             os.setsid()
-            ours.close()
+            if os.fork():
+                os._exit(0)
             from headway.live.placeholder.keeper import keep
-            from headway.live.placeholder.process import become_far_runner
 
-            code = keep(home.folder, told, lambda: become_far_runner(home, theirs, told))
+            code = keep(home.folder, told, lambda: become(told))
         except BaseException:
             import traceback
 
             traceback.print_exc()  # to the near end: there is no log yet
         finally:
             os._exit(code)
-    theirs.close()
+    os.waitpid(child, 0)
     os.close(told)
-    return ours, ready
+    return ready
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Mapping
 
 from headway.live.client.messages import (
     REQUESTS,
@@ -19,6 +20,8 @@ from headway.live.client.messages import (
     Refusal,
     Run,
     Say,
+    Serve,
+    Use,
     Where,
 )
 from headway.live.sites.frames import Lines
@@ -35,6 +38,8 @@ class Guest:
         line.setblocking(False)
         self.line, self.stream, self._site = line, stream, site
         self.run: Run | None = None  # what it wants run
+        self.serves: Serve | None = None  # it wants the whole store served
+        self.uses: Mapping[str, str] | None = None  # settings of the site that it has said
         self.is_gone = False
         self.is_refused = False  # the runner does nothing for it
         self._lines = Lines()
@@ -61,15 +66,28 @@ class Guest:
                 message = REQUESTS.decode(line)
                 if isinstance(message, Run):
                     message = self.run = replace(message, slots=slots, environment=None, mark="")
+                elif isinstance(message, Serve):
+                    message = self.serves = replace(message, serve=slots)
+                elif isinstance(message, Use):
+                    self.uses = message.use
+                    continue
                 said.append(REQUESTS.encode(message))
         except HeadwayError as error:
             self.refuse(error)
         return said
 
-    def with_slots(self, slots: int) -> Run:
-        """What it wants run, with what is known of the site by now."""
-        assert self.run is not None
-        return replace(self.run, slots=slots)
+    @property
+    def wants_work(self) -> bool:
+        """Whether it waits for jobs to be done there."""
+        return self.run is not None or self.serves is not None
+
+    def wish(self, slots: int) -> Run | Serve | None:
+        """What it wants, to be said on a new channel."""
+        if self.run is not None:
+            self.run = replace(self.run, slots=slots)
+        if self.serves is not None:
+            self.serves = replace(self.serves, serve=slots)
+        return self.run or self.serves
 
     def answer_alone(self, line: bytes) -> None:
         """Answers while there is no runner: nothing is running, as far as is known here."""
@@ -82,6 +100,11 @@ class Guest:
             self._tell(RESPONSES.encode(Password(None)))
         elif isinstance(message, Fetch):
             self._waiting.append(line)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it has asked for a file in vain so far."""
+        return bool(self._waiting)
 
     def waiting(self) -> list[bytes]:
         """What it has asked for in vain so far."""
@@ -113,7 +136,7 @@ class Guest:
 
     def worry(self, trouble: str) -> None:
         """Tells it why nothing can be done at the site just now."""
-        if self.run is not None and trouble != self._trouble:
+        if self.wants_work and trouble != self._trouble:
             self._trouble = trouble
             self._tell(RESPONSES.encode(Progress(self._before + self._done, trouble=trouble)))
 

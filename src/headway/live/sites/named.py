@@ -1,27 +1,44 @@
-"""The sites that a user names."""
+"""The sites that headway.toml names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
+from headway.live.home.settings import NAME, settings
 from headway.live.sites.site import Site
-from headway.model.errors import UsageError
+from headway.model.errors import UsageError, unquoted
+from headway.model.messages import LOCAL
+from headway.model.quantities import seconds
+
+
+def all_sites() -> list[Site]:
+    """This computer, and all others that the user has."""
+    return [Site(LOCAL), *(_site(name) for name in settings().sites)]
 
 
 def named_sites(names: Sequence[str]) -> list[Site]:
-    import tomllib
+    """The sites that a user means, each once."""
+    return [_site(name) for name in dict.fromkeys(names)]
 
-    there = tomllib.loads(Path("headway.toml").read_text())["sites"] if Path("headway.toml").exists() else {}
-    found = list[Site]()
-    for name in names:
-        if name == "local":
-            found.append(Site(name))
-            continue
-        if name not in there:
-            raise UsageError(f"--site {name}: headway.toml has no such site.")
-        one = there[name]
-        found.append(
-            Site(name, one.get("host", ""), one.get("slots", 0), one.get("directory", ""), one.get("python", ""))
-        )
-    return found
+
+def check_sites(names: Sequence[str]) -> None:
+    """Refuses names of sites that headway.toml does not have."""
+    named_sites(names)
+
+
+def _site(name: str) -> Site:
+    if name == LOCAL:
+        return Site(LOCAL)
+    known = settings().sites
+    if name not in known:
+        there = ", ".join([LOCAL, *known])
+        way = f"Known are {there}." if known else f"Write it into {NAME}: [sites.{unquoted(name)}] (docs/hosts.md)."
+        raise UsageError(f"there is no site {unquoted(name)}.", way)
+    given = {key: one.value for key, one in known[name].items()}
+    given.pop("shared", None)
+    for key in ("stage", "ssh_options", "options"):
+        given[key] = tuple(given.get(key, ()))
+    for key in ("time", "job_time", "idle", "look"):
+        if key in given:
+            given[key] = seconds(given[key])
+    return Site(name, **given)

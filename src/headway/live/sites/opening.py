@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headway.live.client.lines import Lines
+from headway.live.client.messages import Use
 from headway.live.client.starter import Starter
 from headway.live.client.watch import watched
 from headway.live.home.folder import Home
@@ -24,6 +25,10 @@ class SiteStarter(Starter):
         super().__init__(home, sync)
 
     def _become(self, told: int) -> int:
+        if self._site.queue:
+            from headway.live.sites.queue_site import become_queue_site
+
+            return become_queue_site(self._home, self._place, self._sync, self._site, told)
         from headway.live.sites.channel import become_channel
 
         return become_channel(self._home, self._place, self._sync, self._site, told)
@@ -55,6 +60,7 @@ class Opening:
     def __init__(self, home: Home, server: str | None, sync: str, sites: Sequence[Site]) -> None:
         prepare(home)
         place = home.database if server is None else server
+        self._sites = sites
         self._starters: dict[str, tuple[Home, Starter]] = {}
         for site in sites:
             if site.name == LOCAL:
@@ -64,10 +70,17 @@ class Opening:
             self._starters[site.name] = own, SiteStarter(own, place, sync, site)
 
     def lines(self) -> Lines:
-        return Lines({name: watched(home, starter) for name, (home, starter) in self._starters.items()})
+        found = {name: watched(home, starter) for name, (home, starter) in self._starters.items()}
+        for site in self._sites:
+            if site.name != LOCAL:
+                found[site.name].say(Use(site.said()))
+        return Lines(found)
 
 
 def slots_of(sites: Sequence[Site]) -> int:
     """How many slots there are in all, as far as that is known beforehand."""
     here = len(os.sched_getaffinity(0))
-    return sum(site.slots or (here if site.name == LOCAL else 1) for site in sites)
+    return sum(
+        site.allocations * site.cores if site.queue else site.slots or (here if site.name == LOCAL else 1)
+        for site in sites
+    )

@@ -19,20 +19,28 @@ NEED, HAVE = b"headway-need", b"headway-have"  # what the far host answers first
 _NAMES = """
     __init__ model.__init__ model.errors model.messages model.record model.states engine.__init__ engine.ready
     engine.silence live.__init__ live.clock live.codec live.failpoint live.client.__init__ live.client.door
-    live.client.messages live.doors.__init__ live.doors.codec live.doors.messages live.doors.pipe
-    live.home.__init__ live.home.disk live.home.environments live.home.folder live.home.lost live.home.ownership
-    live.home.runner_log live.home.sharing live.placeholder.__init__ live.placeholder.adoption live.placeholder.aside
-    live.placeholder.asked live.placeholder.clients live.placeholder.demand live.placeholder.exchange
-    live.placeholder.inherited live.placeholder.jobs live.placeholder.keeper live.placeholder.launch
-    live.placeholder.limits live.placeholder.lost_files live.placeholder.orphans live.placeholder.others
-    live.placeholder.outputs live.placeholder.partial_outputs live.placeholder.process
+    live.client.line live.client.messages live.doors.__init__ live.doors.codec live.doors.messages live.doors.pipe
+    live.doors.tls_relay live.home.__init__ live.home.disk live.home.environments live.home.folder live.home.lost
+    live.home.ownership live.home.runner_log live.home.sharing live.placeholder.__init__ live.placeholder.adoption
+    live.placeholder.aside live.placeholder.asked live.placeholder.clients live.placeholder.demand
+    live.placeholder.exchange live.placeholder.inherited live.placeholder.jobs live.placeholder.keeper
+    live.placeholder.launch live.placeholder.limits live.placeholder.lost_files live.placeholder.orphans
+    live.placeholder.others live.placeholder.outputs live.placeholder.partial_outputs live.placeholder.process
     live.placeholder.reception live.placeholder.recipe live.placeholder.recovery live.placeholder.responses
     live.placeholder.room live.placeholder.roster live.placeholder.runner live.placeholder.running
-    live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows live.placeholder.upkeep
-    live.sites.__init__ live.sites.frames live.sites.front live.store.__init__ live.store.spec live.store.text
+    live.placeholder.serving live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows
+    live.placeholder.upkeep live.sites.__init__ live.sites.frames live.sites.front live.sites.front_files
+    live.sites.node live.store.__init__ live.store.spec live.store.text
 """
 MODULES = tuple(_NAMES.split())
-_MAIN = "from headway.live.sites.front import main\nraise SystemExit(main())\n"
+_MAIN = """\
+import sys
+if len(sys.argv) > 1:
+    from headway.live.sites.node import main
+    raise SystemExit(main(sys.argv[1]))
+from headway.live.sites.front import main
+raise SystemExit(main())
+"""
 _LONG_AGO = (2000, 1, 1, 0, 0, 0)  # the same modules make the same file
 
 # Runs on the far host, on any Python 3: sees to it that the file is there and whole, and becomes it.

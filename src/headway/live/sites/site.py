@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from headway.model.record import record
+from collections.abc import Mapping
+from json import dumps, loads
+
+from headway.model.messages import Seconds
+from headway.model.record import fields, record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @record
@@ -13,14 +21,35 @@ class Site:
     host: str = ""  # as ssh knows it; "": this computer
     slots: int = 0  # 0: a slot for each core there
     directory: str = ""  # where jobs run there; "": the same paths as here
+    stage: tuple[str, ...] = ()  # files and folders of the workflow's folder that all jobs there need
     python: str = ""  # the interpreter there; "": the first one that will do
-    options: tuple[str, ...] = ()  # of ssh
+    ssh_options: tuple[str, ...] = ()
+    queue: str = ""  # the batch system there; "": jobs run on the host itself
+    allocations: int = 4  # at once, at most
+    cores: int = 1  # of each
+    time: Seconds = 3600.0  # that each may last
+    job_time: Seconds = 0.0  # what a job counts as of which no run time is known
+    idle: Seconds = 30.0  # for which a placeholder stays though nothing can come
+    look: Seconds = 10.0  # between two looks at the queue
+    options: tuple[str, ...] = ()  # for the queue's submit command
+    address: str = ""  # HOST or HOST:PORT where nodes reach this computer; "": only this computer's own do
+
+    def said(self) -> dict[str, str]:
+        """Its settings, for a channel; `heard` makes the site of them again."""
+        return {name: dumps(getattr(self, name)) for name in fields(self)}
+
+    @classmethod
+    def heard(cls, said: Mapping[str, str]) -> Site:
+        known: dict[str, Any] = {name: loads(value) for name, value in said.items() if name in fields(cls)}
+        for name in ("stage", "ssh_options", "options"):
+            known[name] = tuple(known.get(name, ()))
+        return cls(**known)
 
     def arguments(self, command: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""
         if not self.host:
             return ["sh", "-c", command]
-        return ["ssh", *_QUIET, *self.options, "--", self.host, command]
+        return ["ssh", *_QUIET, *self.ssh_options, "--", self.host, command]
 
 
 # Nobody is there to answer questions; a connection that is cut is noticed within fifteen seconds.

@@ -10,7 +10,9 @@ from headway.model.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.store.allocations import Allocations
     from headway.live.store.database import Database
+    from headway.live.store.files import DeclaredFiles
     from headway.live.store.history import History
     from headway.live.store.leases import Leases, Placeholders
     from headway.live.store.places import Places
@@ -97,6 +99,18 @@ class Store:
         from headway.live.store.progress import Progress
 
         return Progress(self.database)
+
+    @cached_property
+    def allocations(self) -> Allocations:
+        from headway.live.store.allocations import Allocations
+
+        return Allocations(self.database)
+
+    @cached_property
+    def files(self) -> DeclaredFiles:
+        from headway.live.store.files import DeclaredFiles
+
+        return DeclaredFiles(self.database)
 
     # --- what people say and ask -------------------------------------------------------------------------------------
 

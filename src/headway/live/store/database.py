@@ -27,6 +27,9 @@ class News(Protocol):
     def listen(self) -> None:
         """From now on this connection hears what others change, if there are others."""
 
+    def also_tell(self, whom: Callable[[dict[WorkflowId, bool]], None]) -> None:
+        """Calls this with what is changed through here, for others who share the connection."""
+
     def fileno(self) -> int:
         """What to wait for: it can be read when there is something to hear. -1: nothing ever will be, or not now."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from headway.engine.claim import Taken, Traits
 from headway.engine.outlook import NOTHING, Outlook
 from headway.engine.progress import Changes, Node, Row
-from headway.engine.ready import Candidate, Lane
+from headway.engine.ready import Candidate, Lane, Within
 from headway.live.store.rows import node_of, row
 from headway.live.store.text import decode
 from headway.model.messages import JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -112,13 +112,20 @@ class Giving:
     def outlook(self, workflow: WorkflowId) -> Outlook:
         return outlook(self._database, workflow)
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
-        found = self._database.run("eligible", workflow=workflow, lane=lane, most=most)
-        return [Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0])) for one in found]
+    def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> list[Candidate]:
+        if within is None:
+            found = self._database.run("eligible", workflow=workflow, lane=lane, most=most)
+            return [Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0])) for one in found]
+        found = self._database.run(
+            "eligible_within", workflow=workflow, lane=lane, most=most, left=within.left, unknown=within.unknown
+        )
+        return [
+            Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0]), one[4], one[11]) for one in found
+        ]
 
     def last(self, workflow: WorkflowId, final: JobId) -> Candidate:
         (one,) = self._database.run("final", workflow=workflow, job=final)
-        return Candidate(one, one[3], one[7], 0, one[8])
+        return Candidate(one, one[3], one[7], 0, one[8], limit=one[4], expected=one[11])
 
     def running(self, workflow: WorkflowId) -> Mapping[int, int]:
         self._database.run("lock_lanes", workflow=workflow)

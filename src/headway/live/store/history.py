@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from headway.live.store.database import Database
 
-_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts")
+_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts", "wanted", "files")
 
 
 class History:

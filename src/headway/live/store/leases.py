@@ -200,6 +200,11 @@ class Placeholders:
             self._database.run("enter", host=encode(host), **given)
             return PlaceholderId(self._database.run("entered")[0][0])
 
+    def wanted(self, site: str) -> list[WorkflowId]:
+        """The workflows whose jobs a placeholder at a site takes though nobody waits for them there."""
+        found = self._database.run("wanted", site=encode(site), owner=encode(self._database.owner))
+        return [WorkflowId(workflow) for (workflow,) in found]
+
     def beat(self, placeholder: PlaceholderId, now: Seconds) -> None:
         """It is still there, or there again."""
         with self._database.transaction():

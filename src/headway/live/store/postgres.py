@@ -80,6 +80,7 @@ class PostgresDatabase:
         with explained(), self.connection.transaction():
             yield
             self.news.send()
+        self.news.committed()
 
     def retried(self, work: Callable[[], T]) -> T:
         """Others lock few rows where steering locks many; if they wait in a circle PostgreSQL gives one of them up."""

@@ -24,6 +24,8 @@ class PostgresNews:
         self._told: set[tuple[WorkflowId, bool]] = set()  # what others are to know of this transaction
         self._news: dict[WorkflowId, bool] = {}
         self._is_listening = False
+        self._listener = 0  # the server's process that says it
+        self._also: Callable[[dict[WorkflowId, bool]], None] | None = None
 
     # --- what this connection changes --------------------------------------------------------------------------------
 
@@ -33,6 +35,18 @@ class PostgresNews:
 
     def tell(self, workflow: WorkflowId, stops: bool = False) -> None:
         self._told.add((workflow, stops))
+
+    def also_tell(self, whom: Callable[[dict[WorkflowId, bool]], None]) -> None:
+        """Others behind this very connection hear of what is changed by it, too."""
+        self._also = whom
+
+    def committed(self) -> None:
+        """What was sent holds."""
+        if self._also is not None and self._told:
+            news: dict[WorkflowId, bool] = {}
+            for workflow, stops in self._told:
+                news[workflow] = stops or news.get(workflow, False)
+            self._also(news)
 
     def send(self) -> None:
         """It is about to be committed, and others hear of it when it is."""
@@ -55,6 +69,9 @@ class PostgresNews:
 
     def _listen(self, db: Connection) -> None:
         own = db.info.backend_pid
+        if own == self._listener:
+            return
+        self._listener = own
 
         def note(notification: psycopg.Notify) -> None:
             if notification.pid != own:

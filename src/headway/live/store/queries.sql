@@ -294,7 +294,7 @@ SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.
 WHERE j.state = {WAITING} AND j.kind <> {MILESTONE}
 
 -- name: final
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.job = :job AND j.state = {ELIGIBLE}
 
@@ -318,6 +318,16 @@ FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memo
     WHERE workflow = :workflow AND lane = :lane AND state = {ELIGIBLE} -- postgresql
     ORDER BY rank, arrival, job LIMIT :most FOR UPDATE SKIP LOCKED) AS j -- postgresql
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job ORDER BY j.rank, j.arrival, j.job -- postgresql
+
+-- The same, of jobs that can be expected to end in the time that is left (engine.ready.Within).
+-- name: eligible_within
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds
+FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
+FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- postgresql
+WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = {ELIGIBLE}
+    AND COALESCE(s.time, s.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
+ORDER BY j.rank, j.arrival, j.job LIMIT :most
+FOR UPDATE OF j SKIP LOCKED -- postgresql
 
 -- name: last_lease
 SELECT COALESCE(MAX(id), 0) FROM attempts

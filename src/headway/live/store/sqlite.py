@@ -41,6 +41,8 @@ class NoNews:
 
     def listen(self) -> None: ...
 
+    def also_tell(self, whom: Callable[[dict[WorkflowId, bool]], None]) -> None: ...
+
     def fileno(self) -> int:
         return -1
 

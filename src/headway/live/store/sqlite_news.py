@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 import stat
+from collections.abc import Callable
 
 from headway.live.home.ownership import own_folder
 from headway.model.messages import WorkflowId
@@ -24,6 +25,11 @@ class SqliteNews:
         self._told: dict[WorkflowId, bool] = {}
         self._ear: socket.socket | None = None
         self._name = ""
+        self._also: Callable[[dict[WorkflowId, bool]], None] | None = None
+
+    def also_tell(self, whom: Callable[[dict[WorkflowId, bool]], None]) -> None:
+        """Others behind this very process hear of what is changed by it, too."""
+        self._also = whom
 
     # --- what this process changes -----------------------------------------------------------------------------------
 
@@ -38,6 +44,8 @@ class SqliteNews:
         """It is committed: all who listen hear of it. A listener that died is removed."""
         if not self._told:
             return
+        if self._also is not None:
+            self._also(dict(self._told))
         texts = [b"%d%s" % (workflow, b"!" * stops) for workflow, stops in self._told.items()]
         self._told.clear()
         folder = self._opened()

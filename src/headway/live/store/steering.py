@@ -97,6 +97,19 @@ class Steering:
             database.news.tell(workflow, stops=True)
         return leases
 
+    def call_off(self, workflow: WorkflowId) -> int:
+        """Has all that runs of a workflow end, wherever it is; how many attempts. They run again another time."""
+        leases = [LeaseId(lease) for (lease,) in self._database.run("running", workflow=workflow)]
+        self.stop_attempts(workflow, leases)
+        return len(leases)
+
+    def stop_attempts(self, workflow: WorkflowId, leases: Sequence[LeaseId]) -> None:
+        """Has some of its attempts end."""
+        with self._database.transaction():
+            for lease in leases:
+                self._database.run("stop", lease=lease, reason=encode("its workflow was stopped"))
+            self._database.news.tell(workflow, stops=True)
+
     # --- what jobs say of themselves -------------------------------------------------------------------------------
 
     def say(self, lease: LeaseId, status: str) -> bool:

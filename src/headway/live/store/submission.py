@@ -118,6 +118,27 @@ class Submissions:
             database.run("touch", workflow=number)
             return number
 
+    def want(self, workflow: WorkflowId, sites: Sequence[str]) -> None:
+        """Lets placeholders at these sites have the jobs of a workflow though nobody waits for it there; "": all."""
+        with self._database.transaction():
+            for site in sites:
+                self._database.run("want", workflow=workflow, site=encode(site))
+            self._database.news.tell(workflow)
+
+    def unwant(self, workflow: WorkflowId) -> bool:
+        """Nobody shall take jobs of a workflow any more unless somebody waits for it; whether anybody could."""
+        with self._database.transaction():
+            was_wanted = bool(self._database.run("wanting", workflow=workflow))
+            self._database.run("unwant", workflow=workflow)
+            self._database.news.tell(workflow, stops=True)
+        return was_wanted
+
+    def unwant_at(self, workflow: WorkflowId, site: str) -> None:
+        """The same at one site."""
+        with self._database.transaction():
+            self._database.run("unwant_at", workflow=workflow, site=encode(site))
+            self._database.news.tell(workflow)
+
     def latest(self, source: str) -> tuple[WorkflowId, str] | None:
         """The last workflow submitted from a file, and its digest."""
         database = self._database

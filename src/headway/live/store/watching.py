@@ -24,6 +24,10 @@ class Watching:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    def is_wanted(self, workflow: WorkflowId) -> bool:
+        """Whether placeholders take its jobs though nobody waits for it (headway submit)."""
+        return bool(self._database.run("wanting", workflow=workflow))
+
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
         return [

@@ -1,0 +1,118 @@
+"""`headway placeholder`: takes jobs from a store until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+
+import click
+
+from headway.cli.commands.run import option_of
+from headway.cli.commands.running import named_resources, size
+from headway.cli.configured import Configured
+from headway.cli.fast_path import MOST_SLOTS
+
+CLOCK = "%H:%M"
+
+
+def _until(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Seconds from now; a time of day is the next one."""
+    if text is None:
+        return None
+    from headway.model.quantities import seconds
+
+    now = time.time()
+    parts = text.split(":")
+    if len(parts) == 2 and all(part.isdecimal() for part in parts) and int(parts[0]) < 24 and int(parts[1]) < 60:
+        today = time.localtime(now)
+        moment = time.mktime((*today[:3], int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
+        if moment <= now:
+            moment = time.mktime((*today[:2], today.tm_mday + 1, int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
+        return moment - now
+    try:
+        found = seconds(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a time of day (18:30) nor a duration (2h 30m).") from None
+    if not found > 0:
+        raise click.BadParameter("it must be later than now.")
+    return found
+
+
+def _duration(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    from headway.model.quantities import seconds
+
+    try:
+        return None if text is None else seconds(text)
+    except ValueError as expected:
+        raise click.BadParameter(f"{text!r} is not {expected}.") from None
+
+
+@click.command("placeholder", cls=Configured, short_help="Take jobs from a store until it is stopped.")
+@click.option(
+    "--store",
+    envvar="HEADWAY_STORE",
+    metavar="FOLDER|URL",
+    help="The store to take jobs from: a folder on this computer, or postgresql://HOST/DATABASE.",
+)
+@click.option("--slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
+@click.option(
+    "--until",
+    callback=_until,
+    metavar="TIME",
+    help="End then: 18:30, or 2h 30m from now. No job is begun that cannot be expected to end before.",
+)
+@click.option(
+    "--unknown",
+    callback=_duration,
+    metavar="TIME",
+    help="With --until: how long a job is expected to take of which nothing is known. Default: 0.",
+)
+@option_of("memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
+@option_of("resources", metavar="NAME=N", help="How many there are of something that jobs ask for by name: gpu=2.")
+@click.option("--idle", callback=_duration, metavar="TIME", help="End when nothing could be taken for this long.")
+def command(
+    store: str | None,
+    slots: int | None,
+    until: float | None,
+    unknown: float | None,
+    memory: str | None,
+    resources: tuple[str, ...],
+    idle: float | None,
+) -> int:
+    """Take jobs of every workflow that was submitted to a store (headway submit), in the order of their ranks.
+
+    Any number of placeholders may share a store, on as many hosts as reach it. Jobs run in the folder where their
+    workflow was submitted, so that must be there on this host too. Ctrl-C lets running jobs end and leaves; twice ends
+    them, and they run again elsewhere.
+
+    \b
+      headway placeholder --store postgresql://db/lab --slots 4
+      headway placeholder --store . --until 8:00
+    """
+    from headway.cli.display.progress import Display
+    from headway.live.client.messages import Serve
+    from headway.live.client.placeholder import OwnPlaceholder, served_place
+    from headway.live.home.store_location import given_store
+    from headway.model.errors import UsageError
+    from headway.model.quantities import duration
+
+    place = given_store(store)
+    if place is None:
+        raise UsageError("which store is not said.", "Say --store FOLDER or --store postgresql://HOST/DATABASE.")
+    wish = Serve(slots or 0, until, unknown or 0.0, idle, size(memory), named_resources(resources))
+    placeholder = OwnPlaceholder(served_place(place), wish)
+    display = Display(0, 0)
+    cores = slots or len(os.sched_getaffinity(0))
+    ends = "" if until is None else f" for {duration(until)}"
+    what = f"placeholder on {socket.gethostname()}: {cores} slot{'s' * (cores != 1)}{ends}"
+    display.say(f"{what}. Ctrl-C lets jobs end and leaves.")
+    done = failed = 0
+    for progress in placeholder.progress():
+        done = progress.done or done
+        failed += sum(one.final for one in progress.failures)
+        display.serve(progress)
+    display.say(f"{done:,} job{'s' * (done != 1)} done here{f', {failed:,} failed' if failed else ''}.")
+    sys.stderr.flush()
+    return 0

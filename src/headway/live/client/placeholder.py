@@ -1,0 +1,77 @@
+"""A placeholder of its own on this host: it takes jobs of every workflow of a store that wants any site.
+
+It is a runner with a folder in its user's home, and one client here that says what it may use. If this process dies,
+the jobs that run are finished and recorded, and nothing new is begun.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from headway.live.client.line import Line
+from headway.live.client.messages import Progress, Serve
+from headway.live.client.starter import Starter
+from headway.live.client.watch import Stops, reports, watched
+from headway.live.home.folder import Home
+from headway.live.home.ownership import own_file
+from headway.live.store import FILE, is_server, opened
+from headway.model.errors import HeadwayError, NotFoundError, shown
+
+
+def served_place(place: str) -> str:
+    """The file or server of a store, as `opened` takes it; a file is made fit for several placeholders."""
+    if is_server(place):
+        return place
+    from headway.live.home.store_location import found_store
+    from headway.live.sites.opening import prepare
+
+    home, store = found_store(place)
+    store.close()
+    if home is None:
+        raise NotFoundError(f"there is no store at {shown(place)}.")
+    prepare(home)
+    return str(home.folder / FILE)
+
+
+def own_home(place: str) -> tuple[Home, int]:
+    """A folder for a placeholder of this store on this host that no other has, the first that is free; and our claim.
+
+    Its runner's lock does not do for that: two that come at once would find it free, and share one runner.
+    """
+    store = opened(place)
+    mark = store.id
+    store.close()
+    state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "headway"
+    for number in range(1, 10_000):
+        home = Home(state / f"{mark}-placeholder-{socket.gethostname()}-{number}")
+        claim = own_file(home.folder / "claim", os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock = home.locked()
+        except BlockingIOError:
+            lock = None
+        if lock is not None:
+            lock.close()
+            return home, claim
+        os.close(claim)
+    raise HeadwayError(f"there are 10,000 placeholders of one store on {socket.gethostname()}.")
+
+
+class OwnPlaceholder:
+    """One placeholder, from its start to its end."""
+
+    def __init__(self, place: str, wish: Serve) -> None:
+        self.home, self._claim = own_home(place)
+        self._line: Line = watched(self.home, Starter(self.home, "normal", place))
+        self._wish = wish
+
+    def progress(self) -> Iterator[Progress]:
+        """How far it is, until it ends: its time is over, nothing can come, or its user stops it."""
+        self._line.say(self._wish)
+        yield from reports(self._line, Stops(), tell=True)
+        self._line.close()
+        os.close(self._claim)

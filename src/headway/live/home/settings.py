@@ -1,0 +1,241 @@
+"""headway.toml: what holds where neither an option nor the environment says anything, and the sites.
+
+The nearest one in this folder or above, then the user's own; a key of the nearer file wins. It can name programs to
+run on other hosts, so a file that another user could have written is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from headway.model.errors import InputError, shown
+from headway.model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "headway.toml"
+SITES = "sites"
+_TEXT, _NUMBER, _LIST, _SWITCH = "a text in quotes", "a whole number", "a list of texts", "true or false"
+_TIME = "a duration in quotes, such as 2h 30m"
+# Of the whole file: what each key must be. Most are options of headway run, by the same names.
+KEYS = {
+    "store": _TEXT,
+    "slots": _NUMBER,
+    "order": _TEXT,
+    "memory": _TEXT,
+    "resource": _LIST,
+    "site": _LIST,
+    "export": _LIST,
+    "share": _TEXT,
+    "sync": _TEXT,
+    "retries": _NUMBER,
+    "backoff": _TEXT,
+}
+# Of a site.
+SITE_KEYS = {
+    "host": _TEXT,
+    "slots": _NUMBER,
+    "shared": _SWITCH,
+    "directory": _TEXT,
+    "stage": _LIST,
+    "python": _TEXT,
+    "ssh_options": _LIST,
+    "queue": _TEXT,
+    "allocations": _NUMBER,
+    "cores": _NUMBER,
+    "time": _TIME,
+    "job_time": _TIME,
+    "idle": _TIME,
+    "look": _TIME,
+    "options": _LIST,
+    "address": _TEXT,
+}
+
+
+@record
+class Known:
+    """A value, and where it is from: FILE:LINE."""
+
+    value: Any
+    place: str
+
+
+@record
+class Settings:
+    """What the files say, checked."""
+
+    values: Mapping[str, Known]
+    sites: Mapping[str, Mapping[str, Known]]
+
+
+def files(folder: str) -> Iterator[str]:
+    """The files that have a say in a folder, the nearest first. Every run looks for them: nothing is imported."""
+    while True:
+        path = f"{folder.rstrip('/')}/{NAME}"
+        if os.path.exists(path):  # noqa: PTH110
+            yield path
+            break
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            break
+        folder = above
+    own = f"{os.environ.get('XDG_CONFIG_HOME') or os.path.expanduser('~/.config')}/headway/{NAME}"  # noqa: PTH111
+    if os.path.exists(own):  # noqa: PTH110
+        yield own
+
+
+def settings() -> Settings:
+    """What holds in the current folder."""
+    return _settings(os.getcwd())  # noqa: PTH109
+
+
+@cache
+def _settings(folder: str) -> Settings:
+    values: dict[str, Known] = {}
+    sites: dict[str, Mapping[str, Known]] = {}
+    for path in files(folder):
+        own, places = _read(path)
+        values = {**own, **values}
+        sites = {**places, **sites}
+    return Settings(values, sites)
+
+
+def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
+    import tomllib
+
+    text = _text(path)
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, place = str(error).rpartition(" (at ")
+        line = place.partition("line ")[2].partition(",")[0]
+        number = int(line) if line.isdigit() else text.count("\n") + 1
+        raise InputError(path, number, f"this is no TOML: {what or error}.") from None
+    lines = text.splitlines()
+    sites = found.pop(SITES, {})
+    if not isinstance(sites, dict):
+        raise InputError(path, _line(lines, "", SITES), "sites are tables.", "Write [sites.NAME], and its keys below.")
+    values = _checked(path, lines, "", found, KEYS)
+    if "store" in values and "://" not in values["store"].value:
+        folder = os.path.dirname(path)  # noqa: PTH120
+        values["store"] = Known(os.path.join(folder, values["store"].value), values["store"].place)  # noqa: PTH118
+    return values, {name: _site(path, lines, name, table) for name, table in sites.items()}
+
+
+def _text(path: str) -> str:
+    """A file that nobody else can have written."""
+    with open(path, "rb") as file:  # noqa: PTH123
+        about = os.fstat(file.fileno())
+        if about.st_uid not in (os.geteuid(), 0):
+            from headway.live.home.ownership import owner
+
+            what = f"this file belongs to {owner(about.st_uid)}, and may name programs to run."
+            raise InputError(path, 1, what, f"Make a copy of it that is yours: cp {NAME} mine && mv mine {NAME}.")
+        if about.st_mode & stat.S_IWOTH:
+            raise InputError(path, 1, "anybody can write to this file.", f"Take that away: chmod o-w {NAME}.")
+        try:
+            return file.read().decode()
+        except UnicodeDecodeError:
+            raise InputError(path, 1, "this is not text in UTF-8.") from None
+
+
+def _site(path: str, lines: list[str], name: str, table: object) -> dict[str, Known]:
+    section = f"{SITES}.{name}"
+    line = _line(lines, section, "")
+    if not isinstance(table, dict):
+        raise InputError(path, line, f"site {shown(name)} is no table.", f"Write [{SITES}.{name}], and its keys below.")
+    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith((".", "-")):
+        what = f"site {shown(name)}: a name has letters, digits, - and _ only."
+        raise InputError(path, line, what, "It is the name of a folder too.")
+    if name == "local":
+        raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
+    values = _checked(path, lines, section, table, SITE_KEYS)
+    if "queue" in values:
+        _check_queue(path, line, name, values)
+    has_host, is_shared = "host" in values, bool("shared" in values and values["shared"].value)
+    if has_host and is_shared == ("directory" in values):
+        what = f"site {shown(name)} must say where its jobs find their files."
+        fix = 'Either shared = true (the same paths as here), or directory = "/a/folder/there".'
+        raise InputError(path, line, what, fix)
+    return values
+
+
+def _check_queue(path: str, line: int, name: str, values: Mapping[str, Known]) -> None:
+    """A site with a batch queue says which one, and has our files."""
+    from headway.live.sites.queues import NAMES as QUEUES
+
+    queue = values["queue"]
+    if queue.value not in QUEUES:
+        raise InputError(
+            path,
+            int(queue.place.rpartition(":")[2]),
+            f"there is no queue {shown(queue.value)}.",
+            f"There are {', '.join(QUEUES)}.",
+        )
+    if "directory" in values:
+        what = f"site {shown(name)}: the nodes of a queue must have the same files as this computer."
+        raise InputError(path, line, what, "Write shared = true instead of directory.")
+    if "slots" in values:
+        raise InputError(
+            path, line, f"site {shown(name)}: the slots of an allocation are its cores.", "Write cores = N."
+        )
+
+
+def _is_duration(text: str) -> bool:
+    from headway.model.quantities import seconds
+
+    try:
+        return seconds(text) > 0
+    except ValueError:
+        return False
+
+
+def _checked(
+    path: str, lines: list[str], section: str, table: Mapping[str, object], keys: Mapping[str, str]
+) -> dict[str, Known]:
+    found: dict[str, Known] = {}
+    for key, value in table.items():
+        line = _line(lines, section, key)
+        if key not in keys:
+            raise InputError(path, line, f"there is no setting {shown(key)}.", _like(key, keys))
+        wanted = keys[key]
+        is_right = {
+            _TEXT: isinstance(value, str) and bool(value) and value.isprintable(),
+            _NUMBER: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9,
+            _LIST: isinstance(value, list) and all(isinstance(one, str) and one for one in value),
+            _SWITCH: isinstance(value, bool),
+            _TIME: isinstance(value, str) and _is_duration(value),
+        }[wanted]
+        if not is_right and not (key == "retries" and value == 0):
+            raise InputError(path, line, f"{key} must be {wanted}.", "" if wanted != _NUMBER else "At least 1.")
+        found[key] = Known(value, f"{path}:{line}")
+    return found
+
+
+def _like(key: str, keys: Mapping[str, str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(key, keys, 1)
+    return f"Did you mean {close[0]}?" if close else f"Known here: {', '.join(sorted(keys))}."
+
+
+def _line(lines: list[str], section: str, key: str) -> int:
+    """The line of a key, or of a section's head; the first where it cannot be told."""
+    inside = not section
+    best = 1
+    for number, line in enumerate(lines, 1):
+        words = line.strip().replace('"', "").replace(" ", "")
+        if words.startswith("["):
+            inside = words.partition("]")[0] == f"[{section}"
+            if inside:
+                best = number
+                if not key:
+                    return number
+        elif inside and words.startswith(f"{key}=") and key:
+            return number
+    return best

@@ -1,0 +1,218 @@
+"""Copies files to a site and home, in pieces over its channel: whole by size and digest, resumed where they were cut.
+
+Each copy is a generator that yields what it says to the far end and is sent the answer. Several go on side by side.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+
+from headway.live.sites.frames import Folder, Found, Leaves, Look, Put, Read, Seal, Seen, Tree
+from headway.model.errors import HeadwayError, shown
+from headway.model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.sites.frames import Answer, Control
+
+    Steps = Generator[Control, Answer, None]
+    Done = Callable[[HeadwayError | None], None]
+
+PIECE = 1 << 19  # bytes that are sent at once
+BESIDE = 4  # copies that go on at once
+PART = ".headway-part"  # what the name of a file ends in that is not whole yet
+
+
+@record
+class _Known:
+    """A file here that was looked at: as long as it looks the same its digest is known."""
+
+    size: int
+    changed: int
+    digest: str
+
+
+class Copying:
+    """The copies over one channel."""
+
+    def __init__(self, say: Callable[[Control], None]) -> None:
+        self._say = say
+        self._queue: deque[tuple[Callable[[], Steps], Done]] = deque()
+        self._going: dict[int, tuple[Steps, Done]] = {}  # by the number that the answer has
+        self._number = 0
+        self._known: dict[str, _Known] = {}
+        self._there: dict[str, str] = {}  # digests of files at the site
+        self._later: list[Callable[[], None]] = []
+
+    # --- what is wanted ----------------------------------------------------------------------------------------------
+
+    def there(self, pairs: Sequence[tuple[str, str]], folders: Sequence[str], done: Done) -> None:
+        """Files and folders from here to the site, each with its path there; what is not here is left out."""
+        for folder in dict.fromkeys(folders):
+            self._say(Folder(folder))
+        self._queue.append((lambda: self._send_all(pairs), done))
+        self._fill()
+
+    def here(self, pairs: Sequence[tuple[str, str]], done: Done) -> None:
+        """Files and folders from the site to here; what is not there is left out."""
+        self._queue.append((lambda: self._fetch_all(pairs), done))
+        self._fill()
+
+    def later(self, what: Callable[[], None]) -> None:
+        """Something that did not work is to be tried again."""
+        self._later.append(what)
+
+    def retry(self) -> None:
+        later, self._later = self._later, []
+        for what in later:
+            what()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is to be tried again."""
+        return bool(self._later)
+
+    # --- the far end answers -----------------------------------------------------------------------------------------
+
+    def heard(self, number: int, answer: Answer) -> None:
+        """Goes on with a copy."""
+        found = self._going.pop(number, None)
+        if found is not None:
+            self._go_on(*found, answer)
+            self._fill()
+
+    def _fill(self) -> None:
+        while self._queue and len(self._going) < BESIDE:
+            make, done = self._queue.popleft()
+            self._go_on(make(), done, None)
+
+    def _go_on(self, steps: Steps, done: Done, answer: Answer | None) -> None:
+        try:
+            said = next(steps) if answer is None else steps.send(answer)
+        except StopIteration:
+            done(None)
+        except HeadwayError as error:
+            done(error)
+        except OSError as error:
+            done(HeadwayError(f"{shown(str(error.filename))} cannot be copied: {error.strerror}."))
+        else:
+            self._going[self._number] = steps, done
+            self._say(said)
+
+    def _next(self) -> int:
+        self._number += 1
+        return self._number
+
+    # --- there -------------------------------------------------------------------------------------------------------
+
+    def _send_all(self, pairs: Sequence[tuple[str, str]]) -> Steps:
+        for here, there in pairs:
+            for path in _files(here):
+                yield from self._send(path, there + path[len(here) :])
+
+    def _send(self, here: str, there: str) -> Steps:
+        """One file, unless it is there already."""
+        digest, size, mode = self._digest(here)
+        if self._there.get(there) == digest:
+            return
+        seen = yield Look(there, self._next())
+        assert isinstance(seen, Seen)
+        if (seen.size, seen.digest) != (size, digest):
+            part = f"{there}{PART}"
+            seen = yield Look(part, self._next())
+            assert isinstance(seen, Seen)
+            at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
+            with Path(here).open("rb") as file:
+                file.seek(at)
+                while True:
+                    data = file.read(PIECE)
+                    seen = yield Put(part, at, base64.b64encode(data).decode(), self._next())
+                    _check(seen, there)
+                    at += len(data)
+                    if at >= size or not data:
+                        break
+            seen = yield Seal(part, there, size, digest, mode, self._next())
+            _check(seen, there)
+        self._there[there] = digest
+
+    def _digest(self, path: str) -> tuple[str, int, int]:
+        """Of a file here, with its size and mode."""
+        found = os.stat(path)  # noqa: PTH116
+        known = self._known.get(path)
+        if known is None or (known.size, known.changed) != (found.st_size, found.st_mtime_ns):
+            known = self._known[path] = _Known(found.st_size, found.st_mtime_ns, _digest_of(path, found.st_size))
+        return known.digest, known.size, found.st_mode & 0o777
+
+    # --- here --------------------------------------------------------------------------------------------------------
+
+    def _fetch_all(self, pairs: Sequence[tuple[str, str]]) -> Steps:
+        for there, here in pairs:
+            leaves = yield Tree(there, self._next())
+            assert isinstance(leaves, Leaves)
+            for leaf in leaves.names:
+                if leaf.startswith("/") or ".." in leaf.split("/"):
+                    raise HeadwayError(f"the site names a file {shown(leaf)}, which leads out of {shown(there)}.")
+                yield from self._fetch(f"{there}/{leaf}" if leaf else there, f"{here}/{leaf}" if leaf else here)
+
+    def _fetch(self, there: str, here: str) -> Steps:
+        """One file, unless it is here already. Goes on with a part that is here from a connection that broke."""
+        seen = yield Look(there, self._next())
+        assert isinstance(seen, Seen)
+        if seen.size < 0:
+            return
+        self._there[there] = seen.digest
+        if os.path.isfile(here) and self._digest(here)[:2] == (seen.digest, seen.size):  # noqa: PTH113
+            return
+        part = f"{here}{PART}"
+        Path(part).parent.mkdir(parents=True, exist_ok=True)
+        for _ in range(2):  # what is here may be a part of something else
+            yield from self._read(there, part, seen.size)
+            if _digest_of(part, seen.size) == seen.digest:
+                os.chmod(part, seen.mode & 0o777)  # noqa: PTH101
+                os.replace(part, here)  # noqa: PTH105
+                return
+            Path(part).unlink()
+        raise HeadwayError(f"{shown(there)} changes while it is fetched.")
+
+    def _read(self, there: str, part: str, size: int) -> Steps:
+        with open(part, "ab") as file:  # noqa: PTH123
+            if file.tell() > size:
+                file.truncate(0)
+                file.seek(0)
+            while (at := file.tell()) < size:
+                number = self._next()
+                found = yield Read(there, at, -number)
+                assert isinstance(found, Found)
+                data = base64.b64decode(found.found)
+                if not data:
+                    raise HeadwayError(f"{shown(there)} became shorter while it was fetched.")
+                file.write(data[: size - at])
+
+
+def _check(seen: Answer, path: str) -> None:
+    if isinstance(seen, Seen) and seen.error:
+        raise HeadwayError(f"{shown(path)} cannot be written there: {seen.error}.", "Make room, or see to its folder.")
+
+
+def _files(path: str) -> Iterator[str]:
+    """The file of this path, or all files of a folder."""
+    if os.path.isfile(path):  # noqa: PTH113
+        yield path
+        return
+    for folder, _, names in os.walk(path):
+        yield from (f"{folder}/{name}" for name in sorted(names) if os.path.isfile(f"{folder}/{name}"))  # noqa: PTH113
+
+
+def _digest_of(path: str, size: int) -> str:
+    """Of the first bytes of a file."""
+    known, left = hashlib.sha256(), size
+    with Path(path).open("rb") as file:
+        while left > 0 and (data := file.read(min(left, 1 << 20))):
+            known.update(data)
+            left -= len(data)
+    return known.hexdigest()

@@ -1,0 +1,97 @@
+"""What an allocation of a batch queue runs: a placeholder whose store is behind a door. Shipped; Python 3.9 and later.
+
+It leaves when its time is over, when nothing can come, or when the queue wants it to: then it gives its jobs back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from headway.live.client.line import Line
+from headway.live.client.messages import Progress, Serve, Stop
+from headway.live.doors.tls_relay import Address
+from headway.live.home.folder import Home
+from headway.live.sites.front import started
+from headway.model.errors import HeadwayError
+
+MARGIN = 10.0  # seconds before the end of its time at which it has left
+TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
+
+
+def main(path: str) -> int:
+    """One allocation, as the private file at this path describes it."""
+    said = json.loads(Path(path).read_text())
+    begun = time.monotonic()
+    ends = _ends(float(said["seconds"]))
+    home = Home(Path(said["home"]).expanduser())
+    instance = secrets.token_hex(16)
+    address = Address(said["hosts"], said["port"], said["fingerprint"], said["token"], said["allocation"], instance)
+    out, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.set_wakeup_fd(told)
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: None)
+    line = _line(home, address, out)
+    if line is None:
+        return 1
+    left = max(1.0, ends - (time.monotonic() - begun) - MARGIN)
+    line.say(Serve(said["slots"], left, said["unknown"], said["idle"]))
+    return _watch(line, out)
+
+
+def _ends(seconds: float) -> float:
+    """How long this allocation lasts: as its queue says, if it does."""
+    said = os.environ.get("SLURM_JOB_END_TIME", "")
+    return min(seconds, float(said) - time.time()) if said.isdigit() else seconds
+
+
+def _line(home: Home, address: Address, out: int) -> Line | None:
+    """A line to a new runner here that has found its store."""
+    for attempt in range(TRIES):
+        ready = started_runner(home, address)
+        while not select.select([ready, out], [], [], 60.0)[0]:
+            pass
+        os.close(ready)
+        line = Line.to(home, 10.0)
+        if line is not None:
+            return line
+        print(f"headway: {home.last_words() or 'no runner can be started'}", file=sys.stderr, flush=True)
+        if select.select([out], [], [], PAUSE * min(attempt + 1, 5))[0]:
+            return None
+    return None
+
+
+def started_runner(home: Home, address: Address) -> int:
+    """A runner behind a keeper; what closes when it lets clients in, or has ended."""
+
+    def become(told: int) -> int:
+        from headway.live.placeholder.process import become_runner_behind_a_door
+
+        return become_runner_behind_a_door(home, address, told)
+
+    return started(home, become)
+
+
+def _watch(line: Line, out: int) -> int:
+    """Until the runner has nothing more to do here. Told to end, it gives back what it has not done."""
+    while True:
+        ready, _, _ = select.select([line.fileno(), out], [], [])
+        if out in ready:
+            os.read(out, 64)
+            line.say(Stop("now"))
+        try:
+            for said in line.news() if line.fileno() in ready else ():
+                if isinstance(said, Progress) and said.ended:
+                    line.close()
+                    return 0
+        except HeadwayError as error:
+            print(f"headway on {socket.gethostname()}: {error}", file=sys.stderr, flush=True)
+            return 1

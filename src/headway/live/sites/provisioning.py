@@ -1,0 +1,186 @@
+"""Keeps allocations of a batch queue standing while there is work: asks, looks, cancels.
+
+A row is written before the queue is asked, under a name that the queue shows. So a crash at any instant neither
+forgets an allocation nor asks twice for one: what the queue lists under our store's name and the store does not know
+is cancelled, and what the store has asked for and the queue does not list, twice in a row, never came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from headway.live.failpoint import failpoint
+from headway.live.home.folder import say
+from headway.live.sites.queues import NAMES, Listed, Request, Status, queue
+from headway.live.sites.shipping import package
+from headway.live.store.allocations import Allocation, State, name_of, number_of
+from headway.model.errors import HeadwayError
+from headway.policies.how_much.standing import Standing, change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.sites.queue_site import QueueSite
+
+LOOKS = 2  # in a row without an allocation in the queue's list, after which it counts as ended
+AT_ONCE = 20  # allocations that are asked for between two looks
+PAUSE = 0.2  # seconds after something happened before it is looked at: more may come
+
+
+class Provisioning:
+    """Of one site, for one store."""
+
+    def __init__(self, owner: QueueSite, hosts: list[str], port: int, fingerprint: str) -> None:
+        self._owner, self._store = owner, owner.store
+        self._door = {"hosts": hosts, "port": port, "fingerprint": fingerprint}
+        self._missing: dict[int, int] = {}  # looks in a row without each
+        self._wake = asyncio.Event()
+        self._open: list[Allocation] = []
+        self._folder = ""  # at the site, for its files
+        self._has_looked = False
+
+    def wake(self) -> None:
+        """There may be more to do, or less."""
+        self._wake.set()
+
+    def came(self, number: int) -> None:
+        """The placeholder of an allocation is there."""
+        self._missing.pop(number, None)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was asked for that is not over."""
+        return self._has_looked and not self._open
+
+    async def run(self) -> None:
+        """Looks, and acts on it, again and again."""
+        while True:
+            self._wake.clear()
+            try:
+                await self._look()
+                self._owner.trouble = ""
+            except HeadwayError as error:
+                if str(error) != self._owner.trouble:
+                    say(f"site {self._owner.site.name}: {error}")
+                self._owner.trouble = f"site {self._owner.site.name}: {error}"
+            try:
+                await asyncio.wait_for(self._wake.wait(), self._owner.site.look)
+                await asyncio.sleep(PAUSE)
+            except TimeoutError:
+                continue
+
+    async def _look(self) -> None:
+        site, store = self._owner.site, self._store
+        self._open = store.allocations.open(site.name)
+        wanted = store.placeholders.wanted(site.name)
+        eligible = store.allocations.eligible_cores(wanted)
+        if not self._open and not eligible and self._has_looked:
+            return
+        dialect = queue(site.queue)
+        listed = dialect.listed(await self._owner.remote.run(dialect.listing()))
+        await self._compare(listed)
+        self._open = store.allocations.open(site.name)
+        self._has_looked = True
+        running = sum(cores for _, _, cores in store.allocations.running(site.name))
+        queued = [one for one in self._open if one.state in (State.ASKED, State.QUEUED)]
+        granted = len(self._open) - len(queued)
+        more = change(Standing(eligible, running, site.cores, len(queued), granted, site.allocations))
+        for _ in range(min(more, AT_ONCE)):
+            await self._ask()
+        if more < 0:
+            await self._cancel([one for one in queued if one.queue_id is not None][more:])
+
+    async def _compare(self, listed: list[Listed]) -> None:
+        """Holds what the store knows against what the queue lists."""
+        store, mark = self._store, self._store.id
+        known = {one.id: one for one in self._open}
+        there: dict[int, Listed] = {}
+        strays = list[str]()
+        for one in listed:
+            number = number_of(mark, one.name)
+            if number is None:
+                continue
+            if number in known:
+                there[number] = one
+            elif one.status is not Status.ENDING:
+                strays.append(one.id)
+        for number, one in there.items():
+            self._missing.pop(number, None)
+            if known[number].queue_id is None:
+                store.allocations.queued(number, one.id)
+        if strays:
+            say(f"site {self._owner.site.name}: cancelling {', '.join(strays)}, which this store does not know.")
+            await self._owner.remote.run(queue(self._owner.site.queue).cancel(strays))
+        gone = list[int]()
+        for number, allocation in known.items():
+            if number in there:
+                continue
+            self._missing[number] = self._missing.get(number, 0) + 1
+            if self._missing[number] >= LOOKS:
+                del self._missing[number]
+                gone.append(number)
+                if allocation.state is not State.RUNNING:
+                    say(f"site {self._owner.site.name}: allocation {number} ended before its placeholder came.")
+        if gone:
+            store.allocations.end(gone, "", store.clock())
+            self.wake()
+
+    async def _ask(self) -> None:
+        """Asks the queue for one more."""
+        site, store, remote = self._owner.site, self._store, self._owner.remote
+        if not self._folder:
+            self._folder = await self._prepared()
+        dialect = queue(site.queue)
+        number, secret = store.allocations.ask(site.name, site.cores, int(site.time), store.clock())
+        failpoint("allocation.asked")
+        base = f"{self._folder}/{number}"
+        said = {
+            **self._door,
+            "token": secret,
+            "allocation": number,
+            "home": f"{self._folder}/home-{number}",
+            "slots": site.cores,
+            "seconds": site.time,
+            "unknown": site.job_time,
+            "idle": site.idle,
+        }
+        request = Request(name_of(store.id, number), site.cores, int(site.time), f"{base}.log", site.options)
+        python = site.python or "/usr/bin/python3"
+        script = dialect.script(request, [python, "-E", "-s", self._runner, f"{base}.json"])
+        try:
+            await remote.write(f"{base}.json", json.dumps(said).encode())
+            await remote.write(f"{base}.sh", script.encode())
+            answer = await remote.run(dialect.submit(f"{base}.sh", request))
+        except HeadwayError:
+            raise  # whether the queue has it is seen at the next look, by its name
+        try:
+            queue_id = dialect.submitted(answer)
+        except HeadwayError as error:
+            store.allocations.end([number], error.what, store.clock())
+            raise
+        failpoint("allocation.submitted")
+        store.allocations.queued(number, queue_id)
+
+    async def _prepared(self) -> str:
+        """The folder for our files at the site, with the runner in it."""
+        remote, file = self._owner.remote, package()
+        found = await remote.shell('printf %s "${XDG_STATE_HOME:-$HOME/.local/state}"')
+        if found.code or not found.out.startswith("/"):
+            raise HeadwayError(f"site {remote.site.name} cannot be used: {found.said.strip()[-200:] or found.out}.")
+        folder = f"{found.out}/headway/{self._store.id}-{remote.site.name}"
+        self._runner = f"{folder}/runner-{file.digest[:16]}.pyz"
+        there = await remote.run(["test", "-s", self._runner])
+        if there.code:
+            await remote.write(self._runner, file.data)
+        return folder
+
+    async def _cancel(self, allocations: list[Allocation]) -> None:
+        """Takes back what waits and is not needed any more."""
+        ids = [one.queue_id for one in allocations if one.queue_id is not None]
+        if not ids:
+            return
+        site = self._owner.site
+        done = await self._owner.remote.run(queue(site.queue).cancel(ids))
+        if done.code:
+            say(f"site {site.name}: {NAMES[site.queue]} did not cancel {', '.join(ids)}: {done.said.strip()[-200:]}")
+        self._store.allocations.end([one.id for one in allocations], "not needed any more", self._store.clock())

@@ -1,0 +1,244 @@
+"""The near end of a site with a batch queue: asks for allocations, and is the store to the placeholders in them.
+
+To commands on this host it is the runner there: its door is in the site's folder. It keeps as many allocations as
+there is work for, and stays while somebody here wants something of the site, or an allocation is not over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Piece, Progress, Stop
+from headway.live.doors.store_end import StoreEnd
+from headway.live.doors.tls_door import TlsDoor
+from headway.live.home.folder import Home, say
+from headway.live.sites.guests import Guest
+from headway.live.sites.provisioning import Provisioning
+from headway.live.sites.remote import Remote
+from headway.live.sites.site import Site
+from headway.live.store import opened
+from headway.model.errors import HeadwayError
+from headway.model.messages import WorkflowId
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WELCOME = 10.0  # seconds that a new one waits for its first client
+LOOPBACK = "127.0.0.1"
+PACE = 0.2  # seconds between two reports to clients
+
+
+class QueueSite:
+    """The state of one. `run` is its life."""
+
+    def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
+        self._home, self.site = home, site
+        self.store = opened(place, sync)
+        self._door = home.listen()
+        self._guests: dict[socket.socket, Guest] = {}
+        self._stopped: dict[socket.socket, str] = {}  # who wants nothing more begun
+        self._before: dict[WorkflowId, int] = {}
+        self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
+        self._since = time.monotonic()
+        self.trouble = ""
+        self._streams = 2
+
+    def run(self, told: int) -> None:
+        asyncio.run(self._live(told))
+
+    async def _live(self, told: int) -> None:
+        loop = asyncio.get_running_loop()
+        over = asyncio.Event()
+        loop.add_signal_handler(signal.SIGTERM, over.set)
+        host, _, port = self.site.address.partition(":")
+        self._tls = TlsDoor(self.store, self._home.folder, self._admitted)
+        host = host or LOOPBACK  # other hosts can come only if the site's address says so
+        try:
+            number = await self._tls.open(host, int(port or 0))
+        except (OSError, ValueError) as error:
+            what = f"site {self.site.name}: this computer cannot listen at {self.site.address}: {error}."
+            raise HeadwayError(what, "Correct the site's address in headway.toml.") from None
+        self.remote = Remote(self.site)
+        self.provisioning = Provisioning(self, [host], number, self._tls.fingerprint)
+        loop.add_reader(self._door.socket, self._welcome)
+        os.close(told)
+        work = asyncio.create_task(self.provisioning.run())
+        try:
+            while not over.is_set() and not self._is_over():
+                self._report()
+                try:
+                    await asyncio.wait_for(over.wait(), PACE)
+                except TimeoutError:
+                    continue
+        finally:
+            self._door.hide()
+            work.cancel()
+            self._tls.close()
+            await asyncio.gather(work, return_exceptions=True)
+
+    def _admitted(self, said: dict[str, Any]) -> StoreEnd | None:
+        """The end of the store for the placeholder of an allocation; None: it is none of ours."""
+        number, token, instance = said.get("allocation"), said.get("token"), said.get("instance")
+        if not isinstance(number, int) or not isinstance(token, str) or not isinstance(instance, str):
+            return None
+        store = self.store
+        if not 0 < number < 1 << 62 or not store.allocations.admit(
+            number, self.site.name, token, instance, store.clock()
+        ):
+            say(f"somebody with a wrong token was not let in (allocation {number}).")
+            return None
+        self.provisioning.came(number)
+        return _Counting(self)
+
+    # --- clients on this host ----------------------------------------------------------------------------------------
+
+    def _welcome(self) -> None:
+        from headway.live.client.door import peer
+
+        try:
+            line, _ = self._door.socket.accept()
+        except BlockingIOError:
+            return
+        if peer(line) != os.geteuid():
+            line.close()
+            return
+        self._streams += 1
+        guest = Guest(line, self._streams, self.site.name)
+        self._guests[line] = guest
+        asyncio.get_running_loop().add_reader(line, self._hear, guest)
+
+    def _hear(self, guest: Guest) -> None:
+        for line in guest.heard(self.site.cores):
+            self._take(guest, line)
+        if guest.uses is not None:
+            self.site = self.remote.site = Site.heard(guest.uses)
+            guest.uses = None
+        if guest.run is not None and guest.line not in self._stopped:
+            self._want(WorkflowId(guest.run.workflow))
+        if guest.is_gone:
+            self._drop(guest)
+
+    def _take(self, guest: Guest, line: bytes) -> None:
+        message = REQUESTS.decode(line)
+        if isinstance(message, Stop):
+            self._stopped[guest.line] = message.stop
+            self._unwant(guest)
+            if message.stop == "now" and guest.run is not None:
+                self.call_off(WorkflowId(guest.run.workflow))
+        elif isinstance(message, Cancel):
+            for other in self._guests.values():
+                if other.run is not None and other.run.workflow == message.cancel:
+                    self._stopped[other.line] = "now"
+                    self._unwant(other)
+            if message.now:
+                self.call_off(WorkflowId(message.cancel))
+        elif isinstance(message, Fetch):
+            asyncio.get_running_loop().create_task(self._fetch(guest, message))
+        else:
+            guest.answer_alone(line)
+
+    async def _fetch(self, guest: Guest, wanted: Fetch) -> None:
+        """A piece of a file, such as a log."""
+        data, size = await self.remote.piece(wanted.fetch, wanted.at)
+        import base64
+
+        guest.give(Piece(base64.b64encode(data).decode(), size))
+
+    def call_off(self, workflow: WorkflowId) -> None:
+        """Ends what runs of a workflow at this site."""
+        leases = [lease for of, lease, _ in self.store.allocations.running(self.site.name) if of == workflow]
+        self.store.steering.stop_attempts(workflow, leases)
+
+    def _want(self, workflow: WorkflowId) -> None:
+        if workflow not in self._before:
+            self._before[workflow] = self.done.get(workflow, 0)
+            self.store.submissions.want(workflow, [self.site.name])
+            self.provisioning.wake()
+
+    def _unwant(self, guest: Guest) -> None:
+        """Nothing new begins for a client, unless another one wants the same."""
+        if guest.run is None:
+            return
+        workflow = WorkflowId(guest.run.workflow)
+        others = (
+            one
+            for one in self._guests.values()
+            if one is not guest and one.line not in self._stopped and one.run is not None
+        )
+        if workflow in self._before and not any(one.run and one.run.workflow == workflow for one in others):
+            del self._before[workflow]
+            self.store.submissions.unwant_at(workflow, self.site.name)
+            self.provisioning.wake()
+
+    def _drop(self, guest: Guest) -> None:
+        asyncio.get_running_loop().remove_reader(guest.line)
+        self._unwant(guest)
+        self._guests.pop(guest.line, None)
+        self._stopped.pop(guest.line, None)
+        guest.line.close()
+
+    # --- how far it is -----------------------------------------------------------------------------------------------
+
+    def _report(self) -> None:
+        """Tells clients how far their workflows are."""
+        trouble = ""
+        running: dict[WorkflowId, int] = {}
+        there = [guest for guest in self._guests.values() if guest.run is not None and not guest.is_gone]
+        try:
+            if there:
+                for workflow, _, _ in self.store.allocations.running(self.site.name):
+                    running[workflow] = running.get(workflow, 0) + 1
+        except HeadwayError as error:
+            trouble = str(error)
+        for guest in there:
+            assert guest.run is not None
+            workflow = WorkflowId(guest.run.workflow)
+            is_over = not trouble and self._is_done(guest, workflow, running.get(workflow, 0))
+            done = self.done.get(workflow, 0)
+            said = Progress(done, running.get(workflow, 0), trouble=trouble or self.trouble, ended=is_over)
+            guest.pass_on(RESPONSES.encode(said))
+            if is_over:
+                self._unwant(guest)
+                guest.run = None
+        for guest in list(self._guests.values()):
+            guest.flush()
+            if guest.is_gone:
+                self._drop(guest)
+
+    def _is_done(self, guest: Guest, workflow: WorkflowId, running: int) -> bool:
+        if guest.line in self._stopped:
+            return running == 0
+        return not self.store.progress.is_under_way(workflow)
+
+    def _is_over(self) -> bool:
+        if self._guests or self._tls.count or not self.provisioning.is_idle:
+            self._since = time.monotonic()
+            return False
+        return time.monotonic() - self._since > WELCOME
+
+
+class _Counting(StoreEnd):
+    """The store's end for one placeholder; what it has done is counted."""
+
+    def __init__(self, site: QueueSite) -> None:
+        super().__init__(site.store, site.site.name)
+        self._counts = site.done
+
+    def exchange(self, asked: Any) -> Any:
+        reply = super().exchange(asked)
+        for workflow, count in reply.answer.done.items():
+            self._counts[workflow] = self._counts.get(workflow, 0) + count
+        return reply
+
+
+def become_queue_site(home: Home, place: str | Path, sync: str, site: Site, told: int) -> int:
+    """Makes this process, a fresh child in a session of its own, the near end of a site, unless there is one."""
+    from headway.live.placeholder.process import live
+
+    return live(home, told, lambda: QueueSite(home, place, sync, site).run)

@@ -1,0 +1,98 @@
+"""The dialects of batch queues: each builds commands and reads answers, and touches nothing.
+
+Absent from a listing means unknown. What an allocation did is known only from the placeholder in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from importlib import import_module
+from typing import Protocol
+
+from headway.model.errors import HeadwayError, UsageError, shown
+from headway.model.record import record
+
+NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine", "htcondor": "HTCondor"}
+
+
+class Status(Enum):
+    """What a queue says of an allocation."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    HELD = "held"  # it will not start by itself
+    ENDING = "ending"
+
+
+@record
+class Completed:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    said: str  # on standard error
+
+
+@record
+class Request:
+    """What is asked for: cores of one host for a time, to run a command there."""
+
+    name: str
+    cores: int
+    seconds: int
+    log: str  # where the command's output goes
+    options: tuple[str, ...] = ()  # the user's own, as the queue's submit command takes them
+
+
+@record
+class Listed:
+    """An allocation as a queue lists it."""
+
+    id: str
+    name: str
+    status: Status
+
+
+class Queue(Protocol):
+    """One batch system."""
+
+    def script(self, request: Request, command: Sequence[str]) -> str:
+        """What is submitted."""
+
+    def submit(self, script: str, request: Request) -> list[str]:
+        """The command that submits a script, by its path."""
+
+    def submitted(self, answer: Completed) -> str:
+        """The id that the queue gave; HeadwayError: it refused."""
+
+    def listing(self) -> list[str]:
+        """The command that lists what waits and runs."""
+
+    def listed(self, answer: Completed) -> list[Listed]:
+        """What it lists; HeadwayError: the queue does not answer."""
+
+    def cancel(self, ids: Sequence[str]) -> list[str]:
+        """The command that takes allocations back."""
+
+
+def queue(name: str) -> Queue:
+    """The dialect of a batch system."""
+    if name not in NAMES:
+        raise UsageError(f"there is no queue {shown(name)}.", f"There are {', '.join(NAMES)}.")
+    found: Queue = import_module(f"headway.live.sites.queues.{name}").DIALECT
+    return found
+
+
+def refused(system: str, answer: Completed) -> HeadwayError:
+    """Why a queue did not do what it was told."""
+    lines = [line.strip() for line in f"{answer.said}\n{answer.out}".splitlines() if line.strip()]
+    why = lines[-1].rstrip(".") if lines else f"exit code {answer.code}"
+    return HeadwayError(f"{system} refuses: {why}.", "Change the site's options in headway.toml, or ask its operators.")
+
+
+def silent(system: str, answer: Completed) -> HeadwayError:
+    """Why a queue could not be asked."""
+    lines = [line.strip() for line in f"{answer.said}\n{answer.out}".splitlines() if line.strip()]
+    why = lines[-1].rstrip(".") if lines else f"exit code {answer.code}"
+    return HeadwayError(f"{system} does not answer: {why}.", "It is asked again.")

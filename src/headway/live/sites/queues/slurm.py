@@ -1,0 +1,75 @@
+"""Slurm: sbatch, squeue, scancel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import join, quote
+
+from headway.live.sites.queues import Completed, Listed, Request, Status, refused, silent
+
+NAME = "Slurm"
+NOTICE = 20  # seconds before the end of its time that the placeholder is told
+_STATUS = {
+    "PENDING": Status.QUEUED,
+    "REQUEUED": Status.QUEUED,
+    "REQUEUE_FED": Status.QUEUED,
+    "REQUEUE_HOLD": Status.HELD,
+    "SPECIAL_EXIT": Status.HELD,
+    "CONFIGURING": Status.RUNNING,
+    "RUNNING": Status.RUNNING,
+    "SUSPENDED": Status.RUNNING,
+    "STOPPED": Status.RUNNING,
+    "RESIZING": Status.RUNNING,
+    "SIGNALING": Status.RUNNING,
+    "STAGE_OUT": Status.ENDING,
+    "COMPLETING": Status.ENDING,
+}
+
+
+class Slurm:
+    """Keeps to queues.Queue."""
+
+    def script(self, request: Request, command: Sequence[str]) -> str:
+        minutes = -(-request.seconds // 60)  # its limits are whole minutes
+        lines = [
+            "#!/bin/sh",
+            f"#SBATCH --job-name={request.name}",
+            "#SBATCH --nodes=1 --ntasks=1",
+            f"#SBATCH --cpus-per-task={request.cores}",
+            f"#SBATCH --time={minutes}",
+            f"#SBATCH --output={quote(request.log)}",
+            "#SBATCH --no-requeue",
+            f"#SBATCH --signal=B:TERM@{NOTICE}",
+            f"exec {join(command)}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def submit(self, script: str, request: Request) -> list[str]:
+        return ["sbatch", "--parsable", *request.options, script]
+
+    def submitted(self, answer: Completed) -> str:
+        # 123, or 123;cluster; sites print other things before it.
+        lines = [line.strip().partition(";")[0] for line in answer.out.splitlines() if line.strip()]
+        if answer.code != 0 or not lines or not lines[-1].isdigit():
+            raise refused(NAME, answer)
+        return lines[-1]
+
+    def listing(self) -> list[str]:
+        return ["squeue", "--me", "--noheader", "--format=%A|%j|%T|%r"]
+
+    def listed(self, answer: Completed) -> list[Listed]:
+        if answer.code != 0:
+            raise silent(NAME, answer)
+        found = list[Listed]()
+        for line in answer.out.splitlines():
+            parts = line.strip().split("|")
+            if len(parts) == 4 and parts[0].isdigit() and parts[2] in _STATUS:
+                held = parts[2] == "PENDING" and parts[3].startswith("JobHeld")
+                found.append(Listed(parts[0], parts[1], Status.HELD if held else _STATUS[parts[2]]))
+        return found
+
+    def cancel(self, ids: Sequence[str]) -> list[str]:
+        return ["scancel", *ids]
+
+
+DIALECT = Slurm()

@@ -1,0 +1,68 @@
+"""Commands and files at the host of a site, this computer or one behind ssh; nothing waits for them meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from shlex import join, quote
+
+from headway.live.sites.queues import Completed
+from headway.live.sites.site import Site
+from headway.model.errors import HeadwayError
+
+PATIENCE = 60.0  # seconds that a command may take
+PIECE = 1 << 18
+
+
+class Remote:
+    """The host of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+
+    async def run(self, argv: Sequence[str], given: bytes = b"") -> Completed:
+        """A command there, to its end. HeadwayError: nobody knows whether it was done."""
+        return await self.shell(join(argv), given)
+
+    async def shell(self, command: str, given: bytes = b"") -> Completed:
+        code, out, said = await self._run(command, given)
+        return Completed(code, out.decode(errors="replace"), said.decode(errors="replace"))
+
+    async def _run(self, command: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
+        pipe = asyncio.subprocess.PIPE
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.site.arguments(command), stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+            )
+        except OSError as error:
+            raise HeadwayError(f"ssh cannot be started: {error.strerror}.", "Install OpenSSH's client.") from None
+        try:
+            out, said = await asyncio.wait_for(process.communicate(given), PATIENCE)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            raise HeadwayError(f"{self.site.host or 'a command of the queue'} does not answer.") from None
+        return process.returncode or 0, out, said
+
+    async def write(self, path: str, data: bytes) -> None:
+        """A file there that nobody else can read, whole or not at all."""
+        folder = path.rpartition("/")[0]
+        words = (
+            f"umask 077 && mkdir -p {quote(folder)} && cat > {quote(path + '.part')}"
+            f" && mv {quote(path + '.part')} {quote(path)}"
+        )
+        done = await self.shell(words, data)
+        if done.code:
+            raise HeadwayError(f"{path} cannot be written at site {self.site.name}: {done.said.strip()[-200:]}.")
+
+    async def piece(self, path: str, at: int) -> tuple[bytes, int]:
+        """A part of a file there, and its size; -1: there is none."""
+        words = f"wc -c < {quote(path)} && tail -c +{at + 1} {quote(path)} | head -c {PIECE}"
+        try:
+            code, out, _ = await self._run(words)
+        except HeadwayError:
+            return b"", -1
+        first, _, rest = out.partition(b"\n")
+        return (rest, int(first)) if code == 0 and first.strip().isdigit() else (b"", -1)

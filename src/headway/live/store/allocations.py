@@ -1,0 +1,133 @@
+"""What batch queues were asked for. A row is written before its queue is asked, under a name that the queue shows."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+from enum import IntEnum
+
+from headway.live.store.text import decode, encode
+from headway.model.messages import LeaseId, Seconds, WorkflowId
+from headway.model.record import record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from headway.live.store.database import Database
+
+PREFIX = "headway-"
+
+
+class State(IntEnum):
+    """How far an allocation is, as far as the store knows."""
+
+    ASKED = 0  # the queue may or may not have heard of it
+    QUEUED = 1
+    RUNNING = 2  # its placeholder has come
+    ENDED = 3
+
+
+@record
+class Allocation:
+    """One that is not over."""
+
+    id: int
+    cores: int
+    seconds: int
+    state: State
+    asked: Seconds
+    queue_id: str | None
+    began: Seconds | None
+
+
+@record
+class Past:
+    """One of all that there ever were."""
+
+    id: int
+    site: str
+    cores: int
+    seconds: int
+    state: State
+    asked: Seconds
+    queue_id: str | None
+    began: Seconds | None
+    ended: Seconds | None
+    reason: str | None
+
+
+def name_of(store: str, number: int) -> str:
+    """What a queue shows for an allocation of a store."""
+    return f"{PREFIX}{store}-{number}"
+
+
+def number_of(store: str, name: str) -> int | None:
+    """The number of an allocation by its name; None: it is another store's, or none of ours."""
+    before, _, number = name.rpartition("-")
+    return int(number) if before == f"{PREFIX}{store}" and number.isdigit() else None
+
+
+class Allocations:
+    """The part of a store that knows them. Every method is one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, site: str, cores: int, seconds: int, now: Seconds) -> tuple[int, str]:
+        """A new one, which its queue is to be asked for: its number, and the secret of its placeholder."""
+        secret = secrets.token_urlsafe(32)
+        with self._database.transaction():
+            self._database.run(
+                "ask_allocation", site=encode(site), cores=cores, seconds=seconds, now=now, token=_digest(secret)
+            )
+            return int(self._database.run("entered")[0][0]), secret
+
+    def open(self, site: str) -> list[Allocation]:
+        found = self._database.run("open_allocations", site=encode(site))
+        return [Allocation(one[0], one[1], one[2], State(one[3]), *one[4:]) for one in found]
+
+    def all(self) -> list[Past]:
+        found = self._database.run("all_allocations")
+        return [
+            Past(number, decode(site), cores, seconds, State(state), asked, queue_id, began, ended, _said(reason))
+            for number, site, cores, seconds, state, asked, queue_id, began, ended, reason in found
+        ]
+
+    def queued(self, number: int, queue_id: str) -> None:
+        """Its queue has it, and calls it so."""
+        with self._database.transaction():
+            self._database.run("queue_allocation", id=number, queue_id=queue_id)
+
+    def end(self, numbers: Sequence[int], reason: str, now: Seconds) -> None:
+        """They are over, or never were."""
+        with self._database.transaction():
+            for number in numbers:
+                self._database.run("end_allocation", id=number, reason=encode(reason) if reason else None, now=now)
+
+    def admit(self, number: int, site: str, secret: str, instance: str, now: Seconds) -> bool:
+        """Whether a placeholder is that of an allocation of this site: the first process to show its secret."""
+        with self._database.transaction():
+            for token, known, of, ended in self._database.run("token_of", id=number):
+                is_good = hmac.compare_digest(token, _digest(secret)) and decode(of) == site and ended is None
+                if is_good and (known is None or hmac.compare_digest(known, _digest(instance))):
+                    self._database.run("begin_allocation", id=number, instance=_digest(instance), now=now)
+                    return True
+        return False
+
+    def eligible_cores(self, workflows: Sequence[WorkflowId]) -> int:
+        """What the jobs want that could begin now."""
+        return sum(int(self._database.run("eligible_cores", workflow=workflow)[0][0]) for workflow in workflows)
+
+    def running(self, site: str) -> list[tuple[WorkflowId, LeaseId, int]]:
+        """The attempts that run at a site: workflow, lease, cores."""
+        found = self._database.run("running_at", site=encode(site))
+        return [(WorkflowId(one), LeaseId(lease), int(cores)) for one, lease, cores in found]
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _said(reason: str | None) -> str | None:
+    return None if reason is None else decode(reason)

@@ -1,0 +1,70 @@
+-- The statements that only runs at other sites need.
+
+-- name: want
+INSERT INTO wanted (workflow, site) VALUES (:workflow, :site) ON CONFLICT (workflow, site) DO NOTHING
+
+-- name: unwant
+DELETE FROM wanted WHERE workflow = :workflow
+
+-- name: wanting
+SELECT site FROM wanted WHERE workflow = :workflow ORDER BY site
+
+-- The workflows that want a site and have something that runs, may run, or is put off; or whose last job has not begun.
+-- name: wanted
+SELECT w.workflow FROM (SELECT DISTINCT workflow FROM wanted WHERE site IN ('', :site)) w JOIN workflows f ON f.id = w.workflow
+WHERE f.owner IN ('', :owner) AND (
+    EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {ELIGIBLE})
+    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {RUNNING})
+    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state > {FAILED} AND state < {DISABLED})
+    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND job = f.final AND state IN ({WAITING}, {ELIGIBLE})))
+ORDER BY w.workflow
+
+-- name: forget_wanted
+DELETE FROM wanted WHERE workflow = :workflow
+
+-- name: declare_files
+INSERT INTO files (workflow, job, inputs, outputs) VALUES (:workflow, :job, :inputs, :outputs)
+ON CONFLICT (workflow, job) DO UPDATE SET inputs = excluded.inputs, outputs = excluded.outputs
+
+-- name: files
+SELECT inputs, outputs FROM files WHERE workflow = :workflow AND job = :job
+
+-- name: leased_job
+SELECT workflow, job FROM attempts WHERE id = :lease
+
+-- name: forget_files
+DELETE FROM files WHERE workflow = :workflow
+
+-- name: ask_allocation
+INSERT INTO allocations (site, cores, seconds, state, asked, token) VALUES (:site, :cores, :seconds, 0, :now, :token)
+
+-- name: open_allocations
+SELECT id, cores, seconds, state, asked, queue_id, began FROM allocations WHERE site = :site AND ended IS NULL ORDER BY id
+
+-- name: all_allocations
+SELECT id, site, cores, seconds, state, asked, queue_id, began, ended, reason FROM allocations ORDER BY id
+
+-- name: queue_allocation
+UPDATE allocations SET queue_id = :queue_id, state = CASE WHEN state = 0 THEN 1 ELSE state END WHERE id = :id AND ended IS NULL
+
+-- name: end_allocation
+UPDATE allocations SET ended = :now, reason = :reason, state = 3 WHERE id = :id AND ended IS NULL
+
+-- name: token_of
+SELECT token, instance, site, ended FROM allocations WHERE id = :id
+FOR UPDATE -- postgresql
+
+-- name: begin_allocation
+UPDATE allocations SET state = 2, began = COALESCE(began, :now), instance = :instance WHERE id = :id
+
+-- What eligible jobs want, and what jobs use that run at a site.
+-- name: eligible_cores
+SELECT COALESCE(SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END), 0) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE}
+
+-- name: running_at
+SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END FROM placeholders p JOIN attempts a ON a.placeholder = p.id
+    JOIN jobs j ON j.lease = a.id AND j.state = {RUNNING}
+WHERE p.site = :site AND p.ended IS NULL
+
+-- name: unwant_at
+DELETE FROM wanted WHERE workflow = :workflow AND site = :site

@@ -1,0 +1,112 @@
+"""headway.toml: which file counts, what is refused, and that options and the environment come first."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from headway.live.home.settings import files, settings
+from headway.model.errors import InputError
+from tests.shell import headway
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "config/headway").mkdir(parents=True)
+    (tmp_path / "here/below").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path
+
+
+def test_the_nearest_file_counts_before_the_users_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "config/headway/headway.toml").write_text('order = "fifo"\nslots = 3\n')
+    (folder / "here/headway.toml").write_text("\nslots = 5\n")
+    monkeypatch.chdir(folder / "here/below")
+    assert [Path(one).parent.name for one in files(str(Path.cwd()))] == ["here", "headway"]
+    found = settings().values
+    assert (found["slots"].value, found["order"].value) == (5, "fifo")
+    assert found["slots"].place == f"{folder}/here/headway.toml:2"
+
+
+def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "here/headway.toml").write_text('store = "jobs"\n')
+    monkeypatch.chdir(folder / "here/below")
+    assert settings().values["store"].value == f"{folder}/here/jobs"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("slots = 0\n", 1, "slots must be a whole number. At least 1."),
+        ("\nslots = true\n", 2, "slots must be a whole number"),
+        ('ordr = "fifo"\n', 1, "Did you mean order?"),
+        ('site = "a"\n', 1, "site must be a list of texts"),
+        ("slots = \n", 1, "this is no TOML"),
+        ("sites = 3\n", 1, "sites are tables"),
+        ('[sites.a]\nhost = "h"\n', 1, "must say where its jobs find their files"),
+        ('[sites.a]\nhost = "h"\nshared = true\ndirectory = "/x"\n', 1, "must say where its jobs find their files"),
+        ('[sites.a]\nhost = "h"\nshared = true\nslotz = 3\n', 4, "Did you mean slots?"),
+        ('[sites.local]\nhost = "h"\nshared = true\n', 1, "local is this computer"),
+        ('[sites."a/b"]\nhost = "h"\nshared = true\n', 1, "letters, digits"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(folder: Path, text: str, line: int, said: str) -> None:
+    (folder / "here/headway.toml").write_text(text)
+    with pytest.raises(InputError) as caught:
+        settings()
+    assert caught.value.line == line and said in str(caught.value)
+
+
+def test_a_file_that_anybody_can_write_is_refused(folder: Path) -> None:
+    (folder / "here/headway.toml").write_text("slots = 2\n")
+    (folder / "here/headway.toml").chmod(0o666)
+    with pytest.raises(InputError, match="anybody can write"):
+        settings()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not run, no root: a file of another user")
+def test_a_file_of_another_user_is_refused(folder: Path) -> None:
+    (folder / "here/headway.toml").write_text("slots = 2\n")
+    os.chown(folder / "here/headway.toml", 12345, 12345)
+    with pytest.raises(InputError, match="belongs to"):
+        settings()
+
+
+def test_config_says_where_each_value_is_from(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "here/headway.toml").write_text('slots = 5\norder = "fifo"\n[sites.a]\nhost = "h"\nshared = true\n')
+    monkeypatch.setenv("HEADWAY_ORDER", "prio")
+    said = json.loads(headway("config", "--json").stdout)["settings"]
+    assert said["order"] == {"value": "prio", "from": "environment HEADWAY_ORDER"}
+    assert said["slots"] == {"value": 5, "from": f"{folder}/here/headway.toml:1"}
+    assert said["sites.a.host"] == {"value": "h", "from": f"{folder}/here/headway.toml:4"}
+    assert said["sync"] == {"value": "normal", "from": "default"}
+    assert "headway.toml:1" in headway("config").stdout
+
+
+def test_an_option_counts_before_the_environment_and_that_before_the_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "here/headway.toml").write_text('slots = 5\nstore = "jobs"\n')
+    (folder / "here/w.mq").write_text("mqsub -l a -c true\n")
+
+    def slots(*words: str) -> int:
+        found: int = json.loads(headway("run", "w.mq", "--fresh", "--json", *words).stdout)["slots"]
+        return found
+
+    assert slots() == 5
+    assert (folder / "here/jobs/store.db").exists()
+    monkeypatch.setenv("HEADWAY_SLOTS", "4")
+    assert slots() == 4
+    assert slots("--slots", "3") == 3
+
+
+def test_commands_find_the_store_that_the_file_names(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "here/headway.toml").write_text('store = "jobs"\n')
+    (folder / "here/w.mq").write_text("mqsub -l a -c true\n")
+    headway("run", "w.mq")
+    monkeypatch.chdir(folder / "here/below")
+    assert json.loads(headway("status", "--json").stdout)["workflows"][0]["done"] == 1

@@ -1,0 +1,171 @@
+"""Sites with a folder of their own: what jobs need is there before they begin, what they leave comes home."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.infra.root import needs_root
+from tests.live.ledger import until
+from tests.sites.bench import Bench
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ssh")]
+
+
+@pytest.fixture
+def apart(bench: Bench) -> Bench:
+    """Both sites keep files of their own."""
+    text = (bench.folder / "headway.toml").read_text()
+    for name in "ab":
+        text = text.replace("shared = true", f'directory = "{bench.folder}/there/{name}"', 1)
+    (bench.folder / "headway.toml").write_text(text)
+    for folder in ("bin", "in", "out"):
+        (bench.folder / folder).mkdir()
+    program = bench.folder / "bin/join"
+    program.write_text('#!/bin/sh\ncat "$@"\n')
+    program.chmod(0o755)
+    return bench
+
+
+def note(text: str, bench: Bench) -> str:
+    """A command that writes something down here, wherever it runs: all hosts see this folder by its path."""
+    return f"echo {text} >> {bench.folder}/ledger"
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def places(bench: Bench, name: str) -> list[Path]:
+    return sorted(one for one in (bench.folder / "there" / name).iterdir() if one.name != ".headway")
+
+
+def test_files_go_there_and_come_home_and_from_site_to_site(apart: Bench) -> None:
+    (apart.folder / "in/one").write_text("1\n")
+    (apart.folder / "in/two").write_text("2\n")
+    apart.script(
+        "first = workflow.job('first', 'bin/join in/one in/two > out/three', inputs=['in/one', 'in/two'],"
+        " outputs=['out/three'])",
+        "workflow.job('then', 'bin/join out/three in/one > out/four', inputs=['out/three', 'in/one'],"
+        " outputs=['out/four'], after=first)",
+    )
+    apart("run", "w.py", "--site", "a", "--until", "first")
+    assert (apart.folder / "out/three").read_text() == "1\n2\n"
+    apart("run", "w.py", "--site", "b")
+    assert (apart.folder / "out/four").read_text() == "1\n2\n1\n"
+    assert [one["site"] for one in apart.json("history")["attempts"]] == ["a", "b"]
+    (there,) = places(apart, "b")
+    assert (there / "bin/join").stat().st_mode & 0o111 and not (there / "in/two").exists()
+
+
+def test_a_file_is_sent_once_a_site_and_again_when_it_has_changed(apart: Bench) -> None:
+    (apart.folder / "in/data").write_text("old\n")
+    command = "cat in/data > out/$HEADWAY_JOB"
+    apart.script(
+        "before = []",
+        "for n in range(3):",
+        f"    before = workflow.job(f'j{{n}}', {command!r}, inputs=['in/data'], outputs=[f'out/j{{n}}'], after=before)",
+    )
+    apart("run", "w.py", "--site", "a", "--until", "j1")
+    (there,) = places(apart, "a")
+    since = (there / "in/data").stat().st_mtime_ns
+    apart("run", "w.py", "--site", "a", "--until", "j1", "--fresh")
+    assert [(place / "in/data").read_text() for place in places(apart, "a")] == ["old\n"] * 2
+    assert (there / "in/data").stat().st_mtime_ns == since
+    (apart.folder / "in/data").write_text("new\n")
+    apart("run", "w.py", "--site", "a")
+    assert (apart.folder / "out/j2").read_text() == "new\n" and (apart.folder / "out/j1").read_text() == "old\n"
+
+
+def test_folders_that_all_jobs_need_are_staged_and_who_declares_nothing_is_told_beforehand(apart: Bench) -> None:
+    (apart.folder / "in/deep").mkdir()
+    (apart.folder / "in/deep/data").write_text("deep\n")
+    apart.script("workflow.job('a', 'cat in/deep/data > out/a', outputs=['out/a'])", "workflow.job('b', 'ls')")
+    said = apart("run", "w.py", "--site", "a", code=3).stderr
+    assert "b declares no files: at site a it runs in a folder without those of this computer" in said
+    text = (apart.folder / "headway.toml").read_text()
+    (apart.folder / "headway.toml").write_text(text.replace('host = "h1"', 'host = "h1"\nstage = ["in", "bin"]'))
+    said = apart("run", "w.py", "--site", "a", "--retry").stderr
+    assert (apart.folder / "out/a").read_text() == "deep\n" and "declares" not in said
+
+
+def test_a_workflow_does_not_look_edited_because_its_files_were_declared(apart: Bench) -> None:
+    (apart.folder / "in/x").write_text("x")
+    apart.script("workflow.job('a', 'cp in/x out/x', inputs=['in/x'], outputs=['out/x'])", "workflow.job('b', 'ls')")
+    apart("run", "w.py", "--until", "a")
+    apart("run", "w.py", "--site", "a")
+    assert [one["attempt"] for one in apart.json("history")["attempts"]] == [1, 1]
+
+
+def test_an_input_that_nobody_has_is_for_the_job_to_complain_about(apart: Bench) -> None:
+    apart.script("workflow.job('a', 'cat in/nothing', inputs=['in/nothing'])")
+    apart("run", "w.py", "--site", "a", code=3)
+    assert "in/nothing" in apart("logs", "a").stdout
+
+
+def test_a_folder_that_is_an_output_comes_home_whole(apart: Bench) -> None:
+    command = "mkdir -p out/tree/sub && echo 1 > out/tree/a && echo 2 > out/tree/sub/b"
+    apart.script(f"workflow.job('a', {command!r}, outputs=['out/tree'])")
+    apart("run", "w.py", "--site", "a")
+    assert (apart.folder / "out/tree/sub/b").read_text() == "2\n" and (apart.folder / "out/tree/a").read_text() == "1\n"
+
+
+def test_large_files_arrive_whole_though_the_connection_breaks_again_and_again(apart: Bench) -> None:
+    (apart.folder / "in/large").write_bytes(os.urandom(48 << 20))
+    command = f"{note('begin', apart)}; cp in/large out/copy; {note('end', apart)}"
+    apart.script(f"workflow.job('a', {command!r}, inputs=['in/large'], outputs=['out/copy'])")
+    run = apart.begin("run", "w.py", "--site", "a")
+
+    def part(folder: Path, name: str) -> bool:
+        return any(one.stat().st_size > 1 << 20 for one in folder.rglob(f"{name}.headway-part"))
+
+    until(lambda: part(apart.folder / "there", "large") or run.poll() is not None)
+    apart.kill(apart.connections())
+    until(lambda: part(apart.folder / "out", "copy") or run.poll() is not None)
+    if run.poll() is None:
+        apart.kill(apart.connections())
+    assert run.wait(120) == 0, apart.logs()
+    assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+    assert apart.ledger == {"begin": 1, "end": 1}
+    assert not [*apart.folder.rglob("*.headway-part")]
+
+
+def test_an_end_whose_files_are_on_their_way_is_not_lost_with_the_channel(apart: Bench) -> None:
+    command = f"{note('begin', apart)}; head -c 64000000 /dev/urandom > out/large; {note('end', apart)}"
+    apart.script(f"workflow.job('a', {command!r}, outputs=['out/large'])", "workflow.job('b', 'true', after='a')")
+    run = apart.begin("run", "w.py", "--site", "a")
+    journal = apart.folder / ".headway/sites/a/ended"
+    until(lambda: (journal.exists() and journal.read_text()) or run.poll() is not None)
+    assert run.poll() is None, run.communicate()
+    apart.kill([*apart.channels(), *apart.runners()])
+    run.wait(60)
+    apart("run", "w.py", "--site", "a")
+    (there,) = places(apart, "a")
+    assert digest(apart.folder / "out/large") == digest(there / "out/large")
+    assert apart.ledger == {"begin": 1, "end": 1}
+
+
+@pytest.fixture
+def small_disk(bench: Bench) -> Iterator[Path]:
+    needs_root("mounting a small disk")
+    place = bench.folder / "there/a"
+    place.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", place], check=True)
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_full_disk_there_is_told_and_what_did_not_fit_runs_when_there_is_room(small_disk: Path, apart: Bench) -> None:
+    (apart.folder / "in/large").write_bytes(os.urandom(4 << 20))
+    apart.script("workflow.job('a', 'cp in/large out/copy', inputs=['in/large'], outputs=['out/copy'])")
+    run = apart.begin("run", "w.py", "--site", "a")
+    assert run.stderr is not None
+    until(lambda: "No space left on device" in run.stderr.readline())  # type: ignore[union-attr]
+    subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
+    assert run.wait(60) == 0
+    assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")

@@ -1,0 +1,55 @@
+"""Placeholders in a real Grid Engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.infra.queues import Cluster, gridengine
+from tests.live.ledger import until
+from tests.sites.queue_bench import QueueBench
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("gridengine")]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with gridengine() as found:
+        yield found
+
+
+@pytest.fixture
+def bench(cluster: Cluster, tmp_path: Path) -> Iterator[QueueBench]:
+    found = QueueBench(cluster, tmp_path, "gridengine")
+    yield found
+    found.close()
+
+
+def test_sixty_jobs_run_in_allocations_that_end_when_there_is_no_more_work(bench: QueueBench) -> None:
+    bench.jobs(60, 0.1)
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(60)
+    assert {one["site"] for one in bench.json("history")["attempts"]} == {"cluster"}
+    until(lambda: not bench.cluster("qstat").strip())
+
+
+def test_qdel_gives_jobs_back_and_they_run_in_the_next_allocation(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    bench.cluster("qdel", "-u", "*")
+    bench.wait_for("begin", 2)
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    assert [one["outcome"] for one in bench.json("history")["attempts"]] == ["given back", "done"]
+
+
+def test_what_grid_engine_refuses_is_told(bench: QueueBench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(f'{text}options = ["-q", "nowhere.q"]\n')
+    bench.jobs(1, 0)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    assert run.stderr is not None
+    until(lambda: "refuses" in run.stderr.readline())  # type: ignore[union-attr]

@@ -1,0 +1,255 @@
+"""Placeholders in a real Slurm: what is asked for, granted, lost and killed; every job is done once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.live.doors.tls_relay import Address, relay
+from headway.live.store.allocations import name_of
+from tests.infra.queues import Cluster, slurm
+from tests.live.ledger import runner_of, until
+from tests.sites.queue_bench import QueueBench
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with slurm() as found:
+        yield found
+
+
+@pytest.fixture
+def bench(cluster: Cluster, tmp_path: Path) -> Iterator[QueueBench]:
+    found = QueueBench(cluster, tmp_path, "slurm")
+    yield found
+    found.close()
+    until(lambda: not cluster("squeue", "-h").strip())
+
+
+def queued(bench: QueueBench) -> list[str]:
+    """The names of what the queue has of ours."""
+    store = bench.store()
+    mark = store.id
+    store.close()
+    return [name for name in bench.cluster("squeue", "-h", "-o", "%j").split() if name.startswith(f"headway-{mark}-")]
+
+
+def test_sixty_jobs_run_in_allocations_that_end_when_there_is_no_more_work(bench: QueueBench) -> None:
+    bench.jobs(60, 0.1)
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(60)
+    attempts = bench.json("history")["attempts"]
+    assert {one["site"] for one in attempts} == {"cluster"}
+    until(lambda: not queued(bench))
+    store = bench.store()
+    until(lambda: all(one.ended is not None and one.began is not None for one in store.allocations.all()))
+
+
+def test_jobs_run_in_slurms_environment_and_their_logs_are_fetched(bench: QueueBench) -> None:
+    bench.script(
+        "workflow.job('a', 'echo $SLURM_JOB_ID $SLURM_CPUS_PER_TASK')", "workflow.job('b', 'echo why; exit 3')"
+    )
+    bench("run", "w.py", "--site", "cluster", code=3)
+    number, cores = bench("logs", "a").stdout.split()
+    assert number.isdigit() and cores == "2"
+    (log,) = bench.json("logs", "b")["logs"]
+    assert (log["text"], log["site"], log["exit_code"]) == ("why\n", "cluster", 3)
+
+
+def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench: QueueBench) -> None:
+    bench.jobs(1, 1)
+    bench("run", "w.py", "--site", "cluster")
+    store = bench.store()
+    assert len(store.allocations.all()) == 1
+    bench.jobs(40, 0.2)
+    bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
+    assert len(store.allocations.all()) <= 4
+
+
+def test_an_allocation_whose_time_runs_out_gives_its_jobs_back(bench: QueueBench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(
+        text.replace('"10m"', '"15s"').replace("allocations = 3", "allocations = 1")
+    )
+    bench.script(
+        "workflow.job('long', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')"
+    )
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin", 2)  # in the next allocation
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    reasons = [one["outcome"] for one in bench.json("history")["attempts"]]
+    assert reasons[0] == "given back" and reasons[-1] == "done"
+    assert bench.ledger["end"] == 1
+
+
+def test_scancel_gives_jobs_back_with_the_reason_and_they_run_in_the_next_allocation(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    bench.cluster("scancel", "--full", "--signal=TERM", "--user=root")
+    bench.wait_for("begin", 2)
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    first = bench.json("history")["attempts"][0]
+    assert first["outcome"] == "given back" and "told to end" in json.dumps(first), first
+
+
+def test_a_node_that_dies_with_its_placeholder_loses_nothing(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    bench.cluster("scancel", "--signal=KILL", "--full", "--user=root")
+    for home in bench.folder.glob("state/headway/*/home-*"):
+        if pid := runner_of(home):
+            os.kill(int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGKILL)
+            os.kill(pid, signal.SIGKILL)
+    bench.wait_for("begin", 2)
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+
+
+@pytest.mark.parametrize("point", ["allocation.asked", "allocation.submitted"])
+def test_a_crash_while_asking_neither_forgets_an_allocation_nor_asks_twice(bench: QueueBench, point: str) -> None:
+    bench.jobs(4, 0.1)
+    first = bench.begin("run", "w.py", "--site", "cluster", HEADWAY_FAILPOINT=f"{point}:1")
+    assert first.wait(60) == 1
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(4)
+    store = bench.store()
+    found = store.allocations.all()
+    names = [name_of(store.id, one.id) for one in found]
+    listed = bench.cluster("squeue", "-h", "-t", "all", "-o", "%j").split()
+    ours = [name for name in listed if name.startswith(f"headway-{store.id}-")]
+    assert len(ours) == len(set(ours)) and set(ours) <= set(names)
+    until(lambda: not queued(bench))
+
+
+def test_what_the_queue_has_under_our_name_and_the_store_does_not_know_is_cancelled_and_nothing_else(
+    bench: QueueBench,
+) -> None:
+    bench.jobs(2, 0.1)
+    bench("run", "w.py", "--site", "cluster")
+    store = bench.store()
+    ours, others = f"headway-{store.id}-999", "headway-0123456789abcdef-1"
+    for name in (ours, others):
+        bench.cluster("sbatch", "-J", name, "-t", "5", "--wrap", "sleep 300")
+    bench.jobs(3, 0.1)
+    bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
+    until(lambda: ours not in bench.cluster("squeue", "-h", "-o", "%j").split())
+    assert others in bench.cluster("squeue", "-h", "-o", "%j").split()
+
+
+def test_slurmctld_may_be_killed_and_come_back(bench: QueueBench) -> None:
+    bench.jobs(16, 0.5)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin", 2)
+    os.kill(bench.cluster.daemon("slurmctld"), signal.SIGKILL)
+    bench.wait_for("end", 6)
+    bench.cluster.start()
+    assert run.wait(120) == 0, bench.logs()
+    bench.each_once(16)
+
+
+def test_when_headway_run_dies_nothing_new_begins_and_the_next_one_goes_on(bench: QueueBench) -> None:
+    bench.jobs(12, 0.5)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin", 2)
+    run.kill()
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(12)
+
+
+def test_when_the_sites_process_dies_placeholders_find_the_next_one(bench: QueueBench) -> None:
+    bench.jobs(12, 0.7)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin", 2)
+    os.kill(runner_of(bench.home), signal.SIGKILL)
+    assert run.wait(60) == 1
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(12)
+
+
+def test_what_slurm_refuses_is_told(bench: QueueBench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(f'{text}options = ["--partition=nowhere"]\n')
+    bench.jobs(1, 0)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    assert run.stderr is not None
+    until(lambda: "invalid partition" in run.stderr.readline())  # type: ignore[union-attr]
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) in (3, 130)
+
+
+# --- the door --------------------------------------------------------------------------------------------------------
+
+
+def card(bench: QueueBench) -> dict[str, object]:
+    """What the first allocation shows at the door."""
+    (path,) = bench.folder.glob("state/headway/*/1.json")
+    assert path.stat().st_mode & 0o077 == 0
+    found: dict[str, object] = json.loads(path.read_text())
+    return found
+
+
+def answered(said: dict[str, object], **other: object) -> str:
+    """What the door says to somebody with this card."""
+    said = {**said, **other}
+    ours, theirs = socket.socketpair()
+    address = Address(
+        *(said["hosts"], said["port"], said["fingerprint"], said["token"], said["allocation"], "somebody else")  # type: ignore[arg-type]
+    )
+    relay(address, theirs.detach())
+    ours.settimeout(5)
+    return ours.recv(1 << 16).decode()
+
+
+def test_the_door_lets_nobody_in_who_is_not_the_placeholder_of_an_allocation(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    said = card(bench)
+    assert "does not admit" in answered(said, token="wrong")
+    assert "does not admit" in answered(said, token="")
+    assert "does not admit" in answered(said)  # the right one, shown by another process
+    assert "does not admit" in answered(said, allocation=2)
+    assert "another certificate" in answered(said, fingerprint="00" * 32)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    plain = socket.create_connection((said["hosts"][0], said["port"]))  # type: ignore[index, arg-type]
+    with pytest.raises(ssl.SSLError):
+        context.wrap_socket(plain)
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+    assert bench.ledger == {"begin": 1}
+    secret = str(said["token"])
+    shown = bench.cluster("squeue", "-h", "-t", "all", "-o", "%all") + bench.logs()
+    assert secret not in shown
+    for one in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            assert secret.encode() not in one.read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+
+
+def test_the_door_is_on_loopback_alone_unless_the_site_says_otherwise(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    port = int(card(bench)["port"])  # type: ignore[call-overload]
+    listening = [
+        line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:] if line.split()[3] == "0A"
+    ]
+    assert [one for one in listening if int(one.partition(":")[2], 16) == port] == [f"0100007F:{port:04X}"]
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
