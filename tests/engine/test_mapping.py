@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.engine.mapping import offered
-from headway.engine.ready import Candidate, Room
+from headway.engine.mapping import fits_in, offered
+from headway.engine.ready import Candidate, Room, Within
 
 HOUR = 3600.0
 
@@ -17,7 +17,7 @@ def job(name: str, cores: int = 1) -> Candidate:
 
 def names(own: list[Candidate], others: list[Candidate], free: int, left: float = HOUR, **hours: float) -> list[str]:
     """What is started of jobs that take an hour, or as many as are given."""
-    found = offered(own, others, free, 8, left, lambda one: HOUR * hours.get(one.job, 1.0))
+    found = offered(own, others, free, 8, lambda one: fits_in(HOUR * hours.get(one.job, 1.0), left))
     return [one.job for one in found]
 
 
@@ -46,6 +46,13 @@ def test_a_job_of_its_own_that_is_wider_than_the_allocation_gets_all_of_it_but_n
     assert names([], [job("guest", 99)], 8) == []
 
 
+def test_what_a_live_placeholder_knows_of_times_serves_as_well() -> None:
+    """By a job's limit, else by its expected time, as `Room.take` has it."""
+    within = Within(HOUR)
+    some = [Candidate("limited", 1, limit=2 * HOUR, expected=60.0), Candidate("short", 1, expected=60.0)]
+    assert offered(some, [], 8, 8, lambda one: within.holds(one.limit, one.expected)) == some[1:]
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), max_size=6),
     st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5)), max_size=6),
@@ -60,7 +67,7 @@ def test_guests_take_only_what_its_own_jobs_leave(
     lengths = {one.job: long for one, (_, long) in zip([*mine, *guests], [*own, *others], strict=True)}
 
     def started(some: list[Candidate]) -> list[Candidate]:
-        return offered(mine, some, free, 6, left, lambda one: lengths[one.job])
+        return offered(mine, some, free, 6, lambda one: fits_in(lengths[one.job], left))
 
     found = started(guests)
     assert found[: len(started([]))] == started([])

@@ -155,7 +155,8 @@ class Manager:
         """
         one, seconds = self.out[name], self.outlines.dag.seconds
         guests = others if not one.unfinished.issubset(done) else ()
-        return offered(own, guests, free, one.width, one.left(now), lambda job: seconds[job_of(job)])
+        left = one.left(now)
+        return offered(own, guests, free, one.width, lambda job: fits_in(seconds[job_of(job)], left))
 
     def took(self, name: Name, jobs: Collection[int], now: Seconds) -> list[Order]:
         """Jobs run in an allocation from now on. If they are guests, what they wait for elsewhere is not needed."""

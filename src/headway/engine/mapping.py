@@ -24,10 +24,11 @@ def offered(
     others: Iterable[Candidate],
     free: int,
     slots: int,
-    left: Seconds,
-    expected: Callable[[Candidate], Seconds],
+    fits: Callable[[Candidate], bool],
 ) -> list[Candidate]:
     """Jobs to start now, in order. `own` are mapped to the allocation, `others` are not; both by rank.
+
+    `fits`: whether a job would end in the time that is left, by what the caller knows (`fits_in`, `ready.Within`).
 
     No job is started that would be cut off. Of its own jobs, nobody is passed over for cores: a wide one waits for
     room, and others wait with it, or it would wait for ever. A guest must fit as it is: it has, or will have, an
@@ -35,7 +36,7 @@ def offered(
     """
     chosen: list[Candidate] = []
     for job in own:
-        if fits_in(expected(job), left):
+        if fits(job):
             wanted = min(job.cores, slots)
             if wanted > free:
                 return chosen
@@ -44,7 +45,7 @@ def offered(
     for job in others:
         if free <= 0:
             break
-        if job.cores <= free and fits_in(expected(job), left):
+        if job.cores <= free and fits(job):
             free -= job.cores
             chosen.append(job)
     return chosen

@@ -9,7 +9,7 @@ from headway.engine.allocations import Manager, Name, Order
 from headway.engine.intake import Intake
 from headway.engine.memory import Memory
 from headway.engine.progress import Row
-from headway.engine.ready import Candidate, Room
+from headway.engine.ready import Candidate, Room, Within
 from headway.model.messages import Answer, Finish, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.states import State
 from headway.sim.heap import Heap
@@ -38,9 +38,9 @@ class MappedStore(Memory):
     def eligible(self, workflow: WorkflowId) -> list[int]:
         return [row.job for row in self.rows.values() if row.workflow == workflow and row.state is State.ELIGIBLE]
 
-    def offers(self, workflow: WorkflowId, lane: int, most: int) -> list[Candidate]:
+    def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> list[Candidate]:
         if self._loose is None or self.asking is None:
-            return super().offers(workflow, lane, most)
+            return super().offers(workflow, lane, most, within)
         places = sorted(
             (self._wants[workflow, JobId(job)].rank, self._arrival(workflow, job), job) for job in self._open
         )
