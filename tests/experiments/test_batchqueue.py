@@ -132,11 +132,11 @@ def test_two_at_once_do_not_write_into_the_same_trials(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_damaged_is_said_with_its_place(logs: Path, tmp_path: Path) -> None:
-    damaged = logs / f"{STAND_INS[1].log}.swf.xz"
+    damaged = logs / f"{STAND_INS[0].log}.swf.xz"
     damaged.write_bytes(damaged.read_bytes()[:2000])
     found = headway("reproduce", "batchqueue", "--data", str(logs), "-o", str(tmp_path / "out"), "--starts", "2")
     assert found.returncode == 2 and "Traceback" not in found.stderr
-    assert f"{STAND_INS[1].log}.swf.xz:" in found.stderr and "cannot be unpacked" in found.stderr
+    assert f"{STAND_INS[0].log}.swf.xz:" in found.stderr and "cannot be unpacked" in found.stderr
 
 
 def test_without_some_logs_what_is_said_of_them_stays_open(logs: Path, tmp_path: Path) -> None:
