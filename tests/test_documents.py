@@ -23,6 +23,9 @@ EXCEPT = {
     "./scripts/test": "it is what runs this test",
     "pip install": "an installation; tests/journeys installs Headway",
     "--full": "it takes hours; tests/experiments does the same on little",
+    "--site ": "it needs other hosts; tests/sites has them",
+    "postgresql://": "it needs a server; tests/contracts has one",
+    "headway placeholder": "it stays until it is stopped; tests/contracts/test_placeholders.py",
     "condor_submit_dag": "it needs a pool of HTCondor's; tests/htcondor has one",
 }
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

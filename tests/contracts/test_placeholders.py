@@ -191,6 +191,17 @@ def test_a_runner_that_is_killed_has_a_successor_that_goes_on_with_its_jobs(shop
     assert shop.ledger == {"a": 1, "b": 1, "end": 2} and len(shop.homes()) == 1
 
 
+def test_a_queue_that_signals_jobs_and_placeholder_alike_makes_no_failures(shop: Shop) -> None:
+    number = shop.submit("w.py", "w.job('a', 'echo $$ >> ledger; exec sleep 600')")
+    shop.placeholder("--slots", "1")
+    until(lambda: shop.ledger)
+    (job,) = map(int, shop.ledger)
+    os.killpg(job, signal.SIGTERM)
+    os.kill(runner_of(shop.homes()[0]), signal.SIGTERM)
+    until(lambda: shop.states(number) == {State.ELIGIBLE: 1})
+    assert "its placeholder was told to end" in shop.asked("history", "--json")
+
+
 def test_jobs_of_a_placeholder_that_is_gone_for_good_run_elsewhere(shop: Shop) -> None:
     shop.submit("w.py", WAITS.format(name="slow"))
     one = shop.placeholder("--slots", "1")

@@ -78,6 +78,20 @@ class QueueBench:
     def store(self) -> Store:
         return opened(self.folder / ".headway/store.db")
 
+    def hears(self, run: subprocess.Popen[str], text: str) -> None:
+        """Until a command says something on standard error."""
+        assert run.stderr is not None
+        handle, said = run.stderr.fileno(), b""
+        os.set_blocking(handle, False)
+
+        def heard() -> bool:
+            nonlocal said
+            with contextlib.suppress(BlockingIOError):
+                said += os.read(handle, 1 << 16)
+            return text.encode() in said
+
+        until(heard)
+
     @property
     def home(self) -> Path:
         """The folder of the site's process here."""

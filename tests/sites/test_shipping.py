@@ -18,6 +18,7 @@ NEVER_THERE = {
     "headway.live.doors.serving",
     "headway.live.doors.store_end",
     "headway.live.reading.read",
+    "headway.live.store.allocations",
     "headway.live.store.database",
     "headway.live.store.files",
     "headway.live.store.history",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -191,3 +192,15 @@ def test_jobs_of_a_site_with_a_directory_run_in_a_folder_of_their_workflow_there
     bench("run", "w.py", "--site", "a")
     place = Path(bench("logs", "a").stdout.strip())
     assert place.parent == there and place.is_dir()
+
+
+def test_sites_are_listed_and_a_check_says_what_is_wrong_with_each(bench: Bench) -> None:
+    text = (bench.folder / "headway.toml").read_text()
+    (bench.folder / "headway.toml").write_text(text.replace('"h2"', '"nowhere.invalid"'))
+    found = {one["name"]: one for one in bench.json("sites")["sites"]}
+    assert list(found) == ["local", "a", "b"] and found["a"]["transport"] == "ssh" and found["a"]["ok"] is None
+    done = bench("sites", "--check", "--json", code=1)
+    checks = {one["name"]: one for one in json.loads(done.stdout)["sites"]}
+    assert (checks["local"]["ok"], checks["a"]["ok"], checks["b"]["ok"]) == (True, True, False), checks
+    assert "nowhere.invalid" in checks["b"]["problem"]
+    assert not list(bench.folder.glob(".headway-check-*"))

@@ -38,6 +38,7 @@ COMMANDS = {
     "convert": ("convert", "Write a workflow in another format."),
     "simulate": ("simulate", "What would happen, before anything does."),
     "reproduce": ("reproduce", "A paper's evaluation, done again."),
+    "sites": ("sites", "The sites of headway.toml; with --check, whether jobs run there."),
     "config": ("config", "The settings that hold, and where each is from."),
     "formats": ("formats", "The formats Headway reads and writes."),
     "completion": ("completion", "A completion script for bash, zsh or fish."),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from headway.live.placeholder.others import Others
 
 AT_ONCE = 16  # events, of jobs that end most often: each may leave its two handles open while others begin
+TOLD_SOON = 0.1  # seconds within which all processes of an allocation get the same signal
 WELCOME = 10.0  # seconds that a new runner waits for its first client
 
 
@@ -210,11 +211,17 @@ class Runner:
     def reap(self, handle: int, now: Seconds) -> list[Ended]:
         """A job has ended. If it ended well, the next one gets its slot first: it runs while this is written down."""
         ended = self.jobs.reap(handle)
+        if ended.status == signal.SIGTERM and self.demand.serves and not ended.job.reason and self.is_told_soon():
+            ended.job.reason = DISMISSED  # a queue signals jobs and placeholder alike, and the job was quicker
         if ended.is_well and ended.job.lease.id not in self.nesting.lent:
             self.fill(now)
             return [ended]
         self.write_down(ended, now)
         return []
+
+    def is_told_soon(self) -> bool:
+        """Whether a signal comes for this process as well."""
+        return bool(select.select([self.told], [], [], TOLD_SOON)[0])
 
     def write_down(self, ended: Ended, now: Seconds) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease

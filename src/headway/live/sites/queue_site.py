@@ -60,7 +60,7 @@ class QueueSite:
         self._tls = TlsDoor(self.store, self._home.folder, self._admitted)
         host = host or LOOPBACK  # other hosts can come only if the site's address says so
         try:
-            number = await self._tls.open(host, int(port or 0))
+            number = await self._opened(host, int(port or 0))
         except (OSError, ValueError) as error:
             what = f"site {self.site.name}: this computer cannot listen at {self.site.address}: {error}."
             raise HeadwayError(what, "Correct the site's address in headway.toml.") from None
@@ -81,6 +81,19 @@ class QueueSite:
             work.cancel()
             self._tls.close()
             await asyncio.gather(work, return_exceptions=True)
+
+    async def _opened(self, host: str, port: int) -> int:
+        """Listens where the last process of this site did, if it can: placeholders call there."""
+        note = self._home.folder / "port"
+        before = note.read_text().strip() if note.exists() else ""
+        try:
+            number = await self._tls.open(host, port or (int(before) if before.isdecimal() else 0))
+        except OSError:
+            if port or not before:
+                raise
+            number = await self._tls.open(host, 0)
+        note.write_text(f"{number}\n")
+        return number
 
     def _admitted(self, said: dict[str, Any]) -> StoreEnd | None:
         """The end of the store for the placeholder of an allocation; None: it is none of ours."""

@@ -68,3 +68,6 @@ WHERE p.site = :site AND p.ended IS NULL
 
 -- name: unwant_at
 DELETE FROM wanted WHERE workflow = :workflow AND site = :site
+
+-- name: placeholders_at
+SELECT site, COUNT(*) FROM placeholders WHERE ended IS NULL GROUP BY site

@@ -28,6 +28,10 @@ class Watching:
         """Whether placeholders take its jobs though nobody waits for it (headway submit)."""
         return bool(self._database.run("wanting", workflow=workflow))
 
+    def placeholders(self) -> dict[str, int]:
+        """How many there are at each site now."""
+        return {decode(site): count for site, count in self._database.run("placeholders_at")}
+
     def workflows(self) -> list[Submitted]:
         """All there are, the latest first."""
         return [

@@ -1,0 +1,120 @@
+"""The dialects of batch queues: what they ask, and how they read what the systems printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from headway.live.sites.queues import Completed, Listed, Request, Status, queue
+from headway.model.errors import HeadwayError, UsageError
+
+REQUEST = Request("headway-0a1b-7", 4, 5400, "/home/me/logs/7.log", ("--partition=long",))
+COMMAND = ["/usr/bin/python3", "/home/me/a b/runner.pyz", "/home/me/7.json"]
+
+# Slurm 22.05, `squeue --me --noheader --format=%A|%j|%T|%r`
+SQUEUE = """\
+12|headway-0a1b-7|RUNNING|None
+13|headway-0a1b-8|PENDING|Resources
+14|headway-0a1b-9|PENDING|JobHeldUser
+15|somebody's own|COMPLETING|None
+"""
+
+# Grid Engine 8.1.9, `qstat -xml -u *`
+QSTAT = """<?xml version='1.0'?>
+<job_info  xmlns:xsd="http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qstat/qstat.xsd">
+  <queue_info>
+    <job_list state="running">
+      <JB_job_number>1</JB_job_number>
+      <JAT_prio>0.50000</JAT_prio>
+      <JB_name>headway-0a1b-7</JB_name>
+      <JB_owner>me</JB_owner>
+      <state>r</state>
+      <queue_name>all.q@vm</queue_name>
+      <slots>2</slots>
+    </job_list>
+  </queue_info>
+  <job_info>
+    <job_list state="pending">
+      <JB_job_number>2</JB_job_number>
+      <JB_name>headway-0a1b-8</JB_name>
+      <state>qw</state>
+    </job_list>
+    <job_list state="pending">
+      <JB_job_number>3</JB_job_number>
+      <JB_name>headway-0a1b-9</JB_name>
+      <state>Eqw</state>
+    </job_list>
+    <job_list state="running">
+      <JB_job_number>4</JB_job_number>
+      <JB_name>headway-0a1b-10</JB_name>
+      <state>dr</state>
+    </job_list>
+  </job_info>
+</job_info>
+"""
+
+
+def test_a_script_for_slurm_asks_for_cores_of_one_host_and_is_told_before_its_end() -> None:
+    text = queue("slurm").script(REQUEST, COMMAND)
+    assert text.splitlines()[0] == "#!/bin/sh"
+    for line in ("--job-name=headway-0a1b-7", "--cpus-per-task=4", "--time=90", "--no-requeue", "--signal=B:TERM@20"):
+        assert f"#SBATCH {line}" in text
+    assert text.endswith("exec /usr/bin/python3 '/home/me/a b/runner.pyz' /home/me/7.json\n")
+    assert queue("slurm").submit("/x/7.sh", REQUEST) == ["sbatch", "--parsable", "--partition=long", "/x/7.sh"]
+
+
+def test_a_script_for_grid_engine_has_a_parallel_environment_for_several_cores() -> None:
+    text = queue("gridengine").script(REQUEST, COMMAND)
+    assert "#$ -pe smp 4\n" in text and "#$ -l h_rt=5400\n" in text and "#$ -notify\n" in text
+    own = Request("n", 4, 60, "/l", ("-pe", "mpi", "4"))
+    assert "#$ -pe" not in queue("gridengine").script(own, COMMAND)
+    assert "#$ -pe" not in queue("gridengine").script(Request("n", 1, 60, "/l"), COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("name", "out", "expected"),
+    [
+        ("slurm", "12\n", "12"),
+        ("slurm", "welcome to the cluster\n12;other\n", "12"),
+        ("gridengine", "12\n", "12"),
+        ("gridengine", "12.1-4:1\n", "12"),
+    ],
+)
+def test_the_id_of_what_was_submitted_is_found(name: str, out: str, expected: str) -> None:
+    assert queue(name).submitted(Completed(0, out, "")) == expected
+
+
+@pytest.mark.parametrize("name", ["slurm", "gridengine"])
+@pytest.mark.parametrize("answer", [Completed(1, "", "error: no such partition\n"), Completed(0, "fine\n", "")])
+def test_a_refusal_says_what_the_queue_said(name: str, answer: Completed) -> None:
+    with pytest.raises(HeadwayError, match=r"refuses: (error: no such partition|fine)\."):
+        queue(name).submitted(answer)
+
+
+def test_what_slurm_lists() -> None:
+    assert queue("slurm").listed(Completed(0, SQUEUE, "")) == [
+        Listed("12", "headway-0a1b-7", Status.RUNNING),
+        Listed("13", "headway-0a1b-8", Status.QUEUED),
+        Listed("14", "headway-0a1b-9", Status.HELD),
+        Listed("15", "somebody's own", Status.ENDING),
+    ]
+    assert queue("slurm").listed(Completed(0, "", "")) == []
+
+
+def test_what_grid_engine_lists() -> None:
+    assert [(one.id, one.status) for one in queue("gridengine").listed(Completed(0, QSTAT, ""))] == [
+        *(("1", Status.RUNNING), ("2", Status.QUEUED), ("3", Status.HELD), ("4", Status.ENDING)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["slurm", "gridengine"])
+def test_a_queue_that_does_not_answer_is_no_empty_one(name: str) -> None:
+    with pytest.raises(HeadwayError, match="does not answer: cannot contact controller"):
+        queue(name).listed(Completed(1, "", "cannot contact controller\n"))
+    if name == "gridengine":
+        with pytest.raises(HeadwayError, match="does not answer"):
+            queue(name).listed(Completed(0, "<half", ""))
+
+
+def test_a_queue_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no queue"):
+        queue("pbs")
