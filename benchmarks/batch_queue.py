@@ -7,6 +7,9 @@ Each log is replayed under FCFS, FL and FS by the kernel, and by the engine's pl
 --plain jobs. "with showstart" is the whole log with --workflows of the paper in it, one after the other, each submitted
 by hybrid: the workflows' own jobs are in the time. AccaSim replays the first --plain jobs by EASY backfilling. CPU time
 of this one thread; compiling is not counted. Peak memory is this process's after each log.
+
+With --trials N, for each log under FCFS: milliseconds of CPU of a trial, one workflow submitted at one of N moments,
+from a checkpoint. *in bulk* is what the evaluation does, *engine* runs the same jobs by the engine, *loose* has guests.
 """
 
 from __future__ import annotations
@@ -19,9 +22,10 @@ import io
 import json
 import math
 import resource
+import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -99,6 +103,33 @@ def plainly(log: Log, name: str) -> None:
     PlainQueue(log, policy(name)).advance(math.inf)
 
 
+def trials(log: Log, how: str, moments_of: int, loose: bool, by_engine: bool) -> list[float]:
+    """Milliseconds of each trial of three workflows."""
+    starts = moments(log, moments_of, 0)
+    replay = Replay(log, policy("FCFS"), starts)
+    found = []
+    for family in ("EMAN", "Montage", "Gauss"):
+        case = Case(configurations()[family][12].dag())
+        for at in starts:
+            begun = time.process_time()
+            queue = replay.checkpoints[at].copied()
+            one = Submission(queue, case, method(how), log.processors, queue.showstart, None, loose, by_engine)
+            one.outcome()
+            found.append(1000 * (time.process_time() - begun))
+    return found
+
+
+def show_trials(logs: Sequence[str], processors: int | None, count: int) -> None:
+    print(f"\nms of CPU a trial, mean over 3 workflows and {count} moments, FCFS\n")
+    print("| log | method | in bulk | engine | loose |\n|---|---|---|---|---|")
+    for path in logs:
+        log = parse(path, Files().lines(path), processors)
+        for how in ("individual", "giant", "hybrid", "hybrid+"):
+            kinds = ((False, False), (False, True), (True, True))
+            cells = [f"{statistics.mean(trials(log, how, count, *kind)):.1f}" for kind in kinds]
+            print(f"| {Path(path).name} | {how} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("logs", nargs="+")
@@ -106,6 +137,7 @@ def main() -> None:
     parser.add_argument("--processors", type=int)
     parser.add_argument("--workflows", type=int, default=10)
     parser.add_argument("--plain", type=int, default=5000)
+    parser.add_argument("--trials", type=int, default=0)
     options = parser.parse_args()
     prepare()
     print(f"log jobs a second, median (least–most) of {options.repeat}\n")
@@ -125,6 +157,8 @@ def main() -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             cells = [spread(whole, ",.0f"), spread(asked, ",.0f"), spread(slow, ",.0f"), beside, str(peak)]
             print(f"| {Path(path).name} | {len(log):,} | {name} | {' | '.join(cells)} |", flush=True)
+    if options.trials:
+        show_trials(options.logs, options.processors, options.trials)
 
 
 if __name__ == "__main__":

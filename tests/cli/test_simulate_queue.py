@@ -7,7 +7,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from headway.formats.swf import render
+from headway.engine.queue import Policy
+from headway.formats.swf import parse, render
+from headway.sim.replay import Replay
+from headway.sim.trials import moments
 from tests.shell import answer, headway
 from tests.sim.queues import log_of
 
@@ -95,10 +98,41 @@ def test_every_estimate_can_be_chosen_and_tells_its_error(estimate: str, files: 
     assert set(found["methods"]["giant"]["estimate_error"]) == {"mean", "absolute", "wait"}
 
 
+def test_an_estimate_that_cannot_be_given_is_said_and_hybrid_does_without(tmp_path: Path) -> None:
+    """Forty jobs are too few for a bound on their waits: one that is not known is taken for endless."""
+    (tmp_path / "few.swf").write_text(render(log_of([(900.0 * at, 800.0, 2, 900.0, 0) for at in range(40)], 4)))
+    call = ("simulate", "queue", "EMAN:1", "--log", str(tmp_path / "few.swf"), "--starts", "3", "--estimate", "history")
+    found = answer(*call, "--method", "hybrid,hybrid+,giant")
+    for how in ("hybrid", "hybrid+"):
+        assert found["methods"][how]["allocations"] == 19 and found["methods"][how]["estimate_error"] is None
+        assert any(
+            f"estimates could not be given to {how}, which took the wait for endless" in w for w in found["warnings"]
+        )
+    assert found["methods"]["giant"]["allocations"] == 1
+
+
+def test_a_job_that_wants_more_than_the_machine_has_is_warned_of(tmp_path: Path, files: tuple[str, str]) -> None:
+    (tmp_path / "wide.sh").write_text(
+        "mqsub -l A -c a -attr seconds=4h -attr cores=100\nmqsub -l B -c b -attr seconds=2h\n"
+    )
+    for how in ("loose", "strict"):
+        found = answer(
+            "simulate", "queue", str(tmp_path / "wide.sh"), "--log", files[1], "--starts", "2", "--mapping", how
+        )
+        assert "1 jobs want more than the 4 processors; each gets all of them." in found["warnings"]
+
+
 def test_wrong_run_times_cut_jobs_off(files: tuple[str, str]) -> None:
     workflow, log = files
     found = answer("simulate", "queue", workflow, "--log", log, "--starts", "3", "--error", "1")
     assert found["methods"]["individual"]["jobs_cut_off"] > 0
+
+
+def test_guests_are_the_default_and_the_papers_mapping_can_be_asked_for(files: tuple[str, str]) -> None:
+    call = ("simulate", "queue", "FFT:0", "--log", files[1], "--starts", "4", "--error", "1", "--method", "hybrid")
+    loose, strict = answer(*call), answer(*call, "--mapping", "strict")
+    assert (loose["mapping"], strict["mapping"]) == ("loose", "strict")
+    assert loose["methods"]["hybrid"]["jobs_cut_off"] < strict["methods"]["hybrid"]["jobs_cut_off"]
 
 
 def test_a_dag_of_the_paper_goes_by_name_and_a_narrow_machine_is_warned_of(files: tuple[str, str]) -> None:
@@ -115,6 +149,12 @@ def test_a_dag_of_the_paper_goes_by_name_and_a_narrow_machine_is_warned_of(files
         (("--policy", "LIFO"), "there is no queue policy"),
         (("--estimate", "guess"), "there is no estimate"),
         (("--processors", "1"), "has no time to submit anything at"),
+        (("--error", "nan"), "--error is no number"),
+        (("--core-hours", "1e400"), "--core-hours is no number"),
+        (("--core-hours", "nan"), "--core-hours is no number"),
+        (("--time", "-1h"), "--time is not a duration"),
+        (("--time", "nan"), "--time is not a duration"),
+        (("--processors", "99999999999999"), "a machine of 1e+14 processors is none"),
     ],
 )
 def test_what_makes_no_sense_is_said(
@@ -122,7 +162,7 @@ def test_what_makes_no_sense_is_said(
 ) -> None:
     wide = tmp_path / "wide.swf"
     wide.write_text(render(log_of([(0, 5, 4, 5, 0), (9, 5, 4, 5, 0)], 4)))
-    log = str(wide) if "--processors" in options else files[1]
+    log = str(wide) if options == ("--processors", "1") else files[1]
     found = headway("simulate", "queue", files[0], "--log", log, *options)
     assert found.returncode == 2 and said in found.stderr and "Traceback" not in found.stderr
 
@@ -138,3 +178,20 @@ def test_a_log_that_is_none_and_jobs_without_run_times_are_said(tmp_path: Path, 
         "simulate", "queue", str(tmp_path / "untimed.sh"), "--log", files[1], "--time", "10m", "--starts", "2"
     )
     assert found.returncode == 0
+
+
+def test_run_times_and_names_that_cannot_be_are_said(tmp_path: Path, files: tuple[str, str]) -> None:
+    (tmp_path / "long.sh").write_text("mqsub -l A -c a -attr seconds=1e308\n")
+    found = headway("simulate", "queue", str(tmp_path / "long.sh"), "--log", files[1])
+    assert found.returncode == 2 and 'job "A" takes 1e+308 s, more than 300 years' in found.stderr
+    found = headway("simulate", "queue", "EMAN:25", "--log", files[1])
+    assert found.returncode == 2 and 'there is no dag "EMAN:25". There are EMAN, BLAST' in found.stderr
+
+
+def test_many_moments_take_only_the_memory_of_who_waits_then(files: tuple[str, str]) -> None:
+    """A checkpoint with room for all that may come would take megabytes, and there may be 100,000."""
+    log = parse(files[1], Path(files[1]).read_text().splitlines())
+    kept = Replay(log, Policy("first come"), moments(log, 5000, 0)).checkpoints
+    assert len(kept) == 5000
+    states = [one._state for one in kept.values()]
+    assert sum(array.nbytes for state in states for array in state) < 20_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.allocations import Cancel, Manager, Name, Release, Submit
+from headway.engine.ready import Candidate
 from headway.policies.how_much import Advice, Ask, Limits, Method, Outlines, View, method
 from tests.policies.test_how_much import HOUR, chain, layers, never
 
@@ -123,6 +124,14 @@ def test_a_job_that_was_cut_off_after_its_expected_time_is_expected_to_take_twic
     assert one.began(TWO, 0.0) == []
 
 
+def test_what_a_clock_loses_in_rounding_does_not_hide_that_a_job_took_longer() -> None:
+    """It was asked for in whole minutes, cut off some nanoseconds before its expected time, and asked for again."""
+    one = Manager(Outlines(chain(1.4000000000010349)), method("individual"), 8, never)
+    assert one.begin() == [Submit(ONE, 1, 5040.0, (0,))]
+    one.began(ONE, 0.0)
+    assert one.ended(ONE, {0: 5040.0}, [0]) == [Submit(TWO, 1, 10080.0, (0,))]
+
+
 def test_one_that_was_cut_off_before_is_not() -> None:
     """It only began late."""
     one = Manager(Outlines(chain(1, 1)), method("giant"), 8, never)
@@ -160,3 +169,106 @@ def test_a_limit_on_requests_holds_for_single_jobs_too() -> None:
     assert one.begin() == [Submit(ONE, 1, HOUR, (0,))]
     one.began(ONE, 0.0)
     assert one.finished(0) == [Release(ONE), Submit(TWO, 1, HOUR, (1,))]
+
+
+# --- loose mapping ---------------------------------------------------------------------------------------------------
+
+
+def loosely(asks: Method = level_by_level, widths: tuple[int, ...] = (2, 2, 2)) -> Manager:
+    return Manager(Outlines(layers(list(widths))), asks, 8, never, loose=True)
+
+
+def offered(one: Manager, name: Name, own: list[int], others: list[int], now: float = 0.0) -> list[int]:
+    mine, guests = ([Candidate(job, 1) for job in some] for some in (own, others))
+    return [found.job for found in one.offered(name, mine, guests, 2, now, lambda found: found.job)]
+
+
+def test_an_allocation_has_guests_while_it_is_kept_for_a_job_of_its_own() -> None:
+    one = loosely(widths=(3,))
+    one.method = lambda view: Advice((Ask(2, HOUR, view.left.jobs(1)[:2]),))
+    one.begin()
+    one.began(ONE, 0.0)
+    assert offered(one, ONE, [0], [2]) == [0, 2]
+    one.took(ONE, [0, 1], 0.0)
+    one.finished(0)
+    assert offered(one, ONE, [], [2]) == [2]
+    assert one.offered(ONE, [], [Candidate(2, 1)], 2, 0.0, lambda found: int(found.job), done=[1]) == []
+
+
+def test_what_cannot_end_in_the_time_that_is_left_is_not_started() -> None:
+    one = loosely()
+    one.begin()
+    one.began(ONE, 100.0)
+    assert offered(one, ONE, [0, 1], [], now=100.0) == [0, 1]
+    assert offered(one, ONE, [0, 1], [], now=101.0) == []
+
+
+def test_an_allocation_that_waits_for_nothing_but_guests_of_others_is_not_needed() -> None:
+    """Then the next one is asked for at once, for what follows."""
+    one = loosely(widths=(2, 1, 1))
+    one.begin()
+    assert one.began(ONE, 0.0) == [Submit(TWO, 1, HOUR, (2,))]
+    one.took(ONE, [0, 1], 0.0)
+    assert one.took(ONE, [2], 0.0) == [Cancel(TWO), Submit(THREE, 1, HOUR, (3,))]
+    assert one.finished(0, 1) == [] and ONE in one.out  # it has a guest
+    assert one.finished(2) == [Release(ONE)]
+
+
+def test_one_that_has_begun_waits_for_its_job_that_runs_elsewhere() -> None:
+    one = loosely(widths=(2, 1))
+    one.begin()
+    one.began(ONE, 0.0)
+    one.took(ONE, [0], 0.0)
+    one.began(TWO, 0.0)
+    assert one.took(ONE, [2], 0.0) == []
+    assert one.finished(2) == [Release(TWO)] and ONE in one.out
+
+
+def test_a_guest_that_is_cut_off_is_asked_for_like_all_that_is_left() -> None:
+    one = loosely(widths=(1, 1))
+    one.begin()
+    one.began(ONE, 0.0)
+    one.took(ONE, [0], 0.0)
+    one.finished()
+    assert one.took(ONE, [1], 0.0) == [Cancel(TWO)]  # nothing is left to ask for
+    assert one.finished(0) == [] and one.out[ONE].running == {1}
+    assert one.ended(ONE, {1: HOUR}, [1]) == [Submit(THREE, 1, HOUR, (1,))]
+
+
+def test_a_guest_that_is_cut_off_goes_to_its_own_allocation_if_that_has_begun() -> None:
+    one = loosely(widths=(1, 1))
+    one.begin()
+    one.began(ONE, 0.0)
+    one.began(TWO, 0.0)
+    one.took(ONE, [0], 0.0)
+    one.took(ONE, [1], 0.0)
+    one.finished(0)
+    assert one.ended(ONE, {1: HOUR}, [1]) == []
+    assert offered(one, TWO, [1], []) == []  # it took longer than expected, and is expected to take twice that
+    assert one.idle(TWO, 0.0, [1])[0] == Release(TWO)
+
+
+def test_an_allocation_that_none_of_its_jobs_could_finish_in_ends_early() -> None:
+    one = loosely(widths=(2, 2))
+    one.begin()
+    one.began(ONE, 0.0)
+    assert one.idle(ONE, 0.0, [0, 1]) == []
+    assert one.idle(ONE, 1.0, [0, 1]) == [Release(ONE), Cancel(TWO), Submit(THREE, 2, HOUR, (0, 1))]
+
+
+def test_one_with_a_guest_does_not_end_early() -> None:
+    one = loosely(widths=(2, 1))
+    one.begin()
+    one.began(ONE, 0.0)
+    one.took(ONE, [2], 0.0)
+    assert one.idle(ONE, 1.0, [0, 1]) == []
+
+
+def test_what_runs_as_a_guest_is_not_asked_for() -> None:
+    one = loosely(method("individual"), widths=(3,))
+    one.limits = Limits(requests=1)
+    assert one.begin() == [Submit(ONE, 1, HOUR, (0,))]
+    one.began(ONE, 0.0)
+    one.took(ONE, [0], 0.0)
+    one.took(ONE, [1], 0.0)
+    assert one.finished(0, 1) == [Release(ONE), Submit(TWO, 1, HOUR, (2,))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import lzma
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,8 @@ from headway.experiments.batchqueue.all import reproduce
 from headway.experiments.batchqueue.beyond import row_of
 from headway.experiments.batchqueue.claims import judged
 from headway.experiments.batchqueue.dags import CONFIGURATIONS, FAMILIES, configurations, named
-from headway.experiments.batchqueue.measuring import COLUMNS, Cell, Kept, measured, total
+from headway.experiments.batchqueue.keeping import COLUMNS, MADE, Kept, alone
+from headway.experiments.batchqueue.measuring import Cell, measured, total
 from headway.experiments.batchqueue.numbers import Value, all_of, at_least, less, share, within
 from headway.experiments.batchqueue.plans import PLANS, POLICIES, VARIANTS, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS
@@ -84,13 +87,56 @@ def test_what_was_simulated_is_not_simulated_again_and_more_starts_are_added(log
 
 def test_a_line_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
     path = tmp_path / "some.jsonl"
-    Kept(path).keep("a", [[1.0]])
+    one, two = [[1.0] * len(COLUMNS)], [[2.0] * len(COLUMNS)]
+    Kept(path).keep("a", one)
     with path.open("a") as out:
         out.write('{"key": "b", "ro')
     kept = Kept(path)
     assert list(kept.rows) == ["a"]
-    kept.keep("b", [[2.0]])
-    assert Kept(path).rows == {"a": [[1.0]], "b": [[2.0]]}
+    kept.keep("b", two)
+    assert Kept(path).rows == {"a": one, "b": two}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"key": "a", "rows": [ROW]}',
+        '{"key": "a", "made": "0-00000000", "rows": [ROW]}',
+        '{"key": "a", "made": "MADE", "rows": [[1.0, 2.0]]}',
+        '{"key": "a", "made": "MADE", "rows": [ROW, 3]}',
+        '{"key": "a", "made": "MADE", "rows": 7}',
+        '{"key": ["a"], "made": "MADE", "rows": [ROW]}',
+        '{"key": "a", "made": "MADE", "rows": [NANS]}',
+        '{"key": "a", "made": "MADE", "rows": [HUGE]}',
+        "[" * 100_000,
+        "\x00\xff",
+        "null",
+    ],
+)
+def test_a_line_that_another_revision_made_or_that_is_damaged_is_done_again(line: str, tmp_path: Path) -> None:
+    row = json.dumps([1.0] * len(COLUMNS))
+    line = line.replace("ROW", row).replace("MADE", MADE)
+    line = line.replace("NANS", row.replace("1.0", "NaN")).replace("HUGE", row.replace("1.0", "1e999"))
+    (tmp_path / "some.jsonl").write_text(line + "\n")
+    assert Kept(tmp_path / "some.jsonl").rows == {}
+
+
+def test_two_at_once_do_not_write_into_the_same_trials(tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from headway.experiments.batchqueue.keeping import alone\n"
+    script += "with alone(Path(sys.argv[1])): pass\n"
+    call = [sys.executable, "-c", script, str(tmp_path)]
+    with alone(tmp_path):
+        found = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert found.returncode and "another process is adding trials" in found.stderr
+    assert not subprocess.run(call, check=False).returncode
+
+
+def test_a_log_that_is_damaged_is_said_with_its_place(logs: Path, tmp_path: Path) -> None:
+    damaged = logs / f"{STAND_INS[0].log}.swf.xz"
+    damaged.write_bytes(damaged.read_bytes()[:2000])
+    found = headway("reproduce", "batchqueue", "--data", str(logs), "-o", str(tmp_path / "out"), "--starts", "2")
+    assert found.returncode == 2 and "Traceback" not in found.stderr
+    assert f"{STAND_INS[0].log}.swf.xz:" in found.stderr and "cannot be unpacked" in found.stderr
 
 
 def test_without_some_logs_what_is_said_of_them_stays_open(logs: Path, tmp_path: Path) -> None:
@@ -171,6 +217,26 @@ def test_a_limit_is_reached_missed_or_open(value: Value, holds: bool | None) -> 
 
 def test_one_no_decides_and_one_open_leaves_open() -> None:
     assert [all_of(some) for some in ([True, True], [True, None], [None, False], [])] == [True, None, False, None]
+
+
+@pytest.mark.parametrize(
+    ("waits", "noise", "holds"),
+    [
+        ((9.0, 9.0, 5.0), 0.01, True),
+        ((9.0, 4.0, 5.0), 0.01, False),
+        ((5.01, 9.0, 5.0), 3.0, None),
+        ((0, 0, 0), 1, None),
+    ],
+)
+def test_all_methods_wait_least_under_fs_only_if_they_are_told_apart(
+    waits: tuple[float, float, float], noise: float, holds: bool | None
+) -> None:
+    there = cells({"individual": 1.0, "giant": 1.0, "hybrid": 1.0})
+    draws = np.random.default_rng(2).normal(0, noise, (3, 10))
+    for at, (rules, wait) in enumerate(zip(POLICIES, waits, strict=True)):
+        for rows in there["Star", rules, "paper"].found.values():
+            rows[:, :, COLUMNS.index("wait")] = wait * (1 + draws[at] / 10)
+    assert by_id(judged(there))["star-fs"].holds is holds
 
 
 def test_comparisons_are_by_pairs_of_starts() -> None:

@@ -63,6 +63,8 @@ def test_a_log_without_a_machine_needs_to_be_told_one() -> None:
     assert read(line(), processors=4).processors == 4
     with pytest.raises(UsageError, match="a machine of 0 processors"):
         read(line(), processors=0)
+    with pytest.raises(UsageError, match=r"a machine of 1e\+20 processors is none"):
+        read(f"; MaxProcs: {10**20}\n{line()}")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,12 @@ def test_a_log_without_a_machine_needs_to_be_told_one() -> None:
         (line(submit=-1), "without a time of submission"),
         (line(width=9), "wider than the 8 processors"),
         (line(status=0), "that did not finish"),
+        (line(submit=10**15), "with times of more than 300 years"),  # a fair share would be counted day by day
+        (line(run=1e300), "with times of more than 300 years"),
+        (line(request=10**12), "with times of more than 300 years"),
+        (line(run=float("nan")), "without a run time"),
+        (line(run=float("inf")), "without a run time"),
+        (line(width=10**30), "wider than the 8 processors"),
         (line(status=3), "that are pieces of others"),
     ],
 )

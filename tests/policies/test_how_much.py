@@ -311,7 +311,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str]
 
 
 def test_an_installed_method_is_used_by_name(installed: Callable[[str], None]) -> None:
-    installed("def advice(view):\n    return Advice((Ask(1, 60.0, view.left.jobs(1)),))\n")
+    installed("def advice(view):\n    return Advice((Ask(1, 3600.0, view.left.jobs(1)),))\n")
     assert "mine" in names()
     assert method("mine")(view(layers([2, 1]), never)).asks[0].jobs == (0, 1)
     with pytest.raises(UsageError, match=r"there is no method .*individual, giant, hybrid.*mine"):
@@ -324,11 +324,15 @@ def test_an_installed_method_is_used_by_name(installed: Callable[[str], None]) -
         ("1 / 0", "failed: ZeroDivisionError"),
         ("None", "did not answer with advice"),
         ("Advice()", "asks for nothing"),
-        ("Advice((Ask(99, 60.0, (0,)),))", "asks for 99 of 64 processors"),
+        ("Advice((Ask(99, 3600.0, (0,)),))", "asks for 99 of 64 processors"),
         ("Advice((Ask(1, float('inf'), (0,)),))", "asks for inf seconds"),
-        ("Advice((Ask(1, 60.0, ()),))", "without jobs"),
-        ("Advice((Ask(1, 60.0, (0, 1)), Ask(1, 60.0, (1,))))", "asks twice for a job"),
-        ("Advice((Ask(1, 60.0, (77,)),))", "one that is not left"),
+        ("Advice((Ask(1, float('nan'), (0,)),))", "asks for nan seconds"),
+        ("Advice((Ask(1, 1.0, (0,)),))", "asks for 1 seconds for a job that is expected to take"),
+        ("Advice((Ask(1, 'long', (0,)),))", "asks for what is no allocation"),
+        ("Advice((7,))", "asks for what is no allocation"),
+        ("Advice((Ask(1, 3600.0, ()),))", "without jobs"),
+        ("Advice((Ask(1, 3600.0, (0, 1)), Ask(1, 3600.0, (1,))))", "asks twice for a job"),
+        ("Advice((Ask(1, 3600.0, (77,)),))", "one that is not left"),
     ],
 )
 def test_a_broken_method_is_told_in_a_sentence(body: str, said: str, installed: Callable[[str], None]) -> None:

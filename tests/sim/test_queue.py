@@ -141,7 +141,7 @@ def test_what_we_ask_and_do_in_a_log_is_answered_alike_from_a_checkpoint(
     plain = PlainQueue(log, rules)
     plain.advance(begun)
     checkpoint = Replay(log, rules, [begun]).checkpoints[begun]
-    assert checkpoint.now == plain.now == begun
+    assert checkpoint.copied().now == plain.now == begun
     assert done(checkpoint.copied(), log, doing, begun) == done(plain, log, doing, begun)
 
 
@@ -153,7 +153,7 @@ def test_any_number_of_estimates_from_one_play_are_those_of_a_play_each(
     now = log.submit[0] + after
     plain = PlainQueue(log, rules)
     plain.advance(now)
-    fast = Replay(log, rules, [now]).checkpoints[now]
+    fast = Replay(log, rules, [now]).checkpoints[now].copied()
     asked = [(width, seconds) for width in range(1, log.processors + 1) for seconds in (1, 7, 20, 60, 300)]
     assert [fast.showstart(*one, used) for one in asked] == [plain.showstart(*one, used) for one in asked]
 
@@ -172,7 +172,7 @@ def test_an_estimate_is_kept_where_nobody_else_comes_and_all_use_their_requests(
 def test_a_request_wider_than_the_machine_has_no_estimate() -> None:
     log = log_of([(0, 5, 1, 5, 0)], 4)
     assert PlainQueue(log, FIRST_COME).showstart(5, 10) is None
-    assert Replay(log, FIRST_COME, [0.0]).checkpoints[0.0].showstart(5, 10) is None
+    assert Replay(log, FIRST_COME, [0.0]).checkpoints[0.0].copied().showstart(5, 10) is None
 
 
 def test_who_uses_half_of_a_request_is_expected_to_end_by_then() -> None:

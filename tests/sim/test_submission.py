@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from headway.engine.queue import Policy
 from headway.formats.swf import Log
 from headway.model.dag import Dag
-from headway.policies.how_much import Advice, Ask, Method, View, method
+from headway.model.errors import HeadwayError
+from headway.policies.how_much import Advice, Ask, Limits, Method, View, method
 from headway.sim.queue import PlainQueue
 from headway.sim.replay import Replay
 from headway.sim.submission import Case, Outcome, Submission
@@ -34,9 +35,10 @@ def outcome(log: Log, case: Case, how: str | Method, at: float = 2.0, rules: Pol
 
 
 def slowly(log: Log, case: Case, how: str, at: float, rules: Policy) -> Outcome:
+    """The log replayed an event at a time, and jobs run by the engine."""
     queue = PlainQueue(log, rules)
     queue.advance(at)
-    return Submission(queue, case, method(how), log.processors, queue.showstart).outcome()
+    return Submission(queue, case, method(how), log.processors, queue.showstart, by_engine=True).outcome()
 
 
 @st.composite
@@ -65,7 +67,7 @@ def minute_logs(draw: st.DrawFn) -> Log:
     st.integers(0, 40),
     st.sampled_from(["individual", "giant", "hybrid", "hybrid+"]),
 )
-def test_a_checkpoint_and_the_plain_queue_lead_to_the_same(
+def test_a_checkpoint_and_jobs_in_bulk_lead_to_what_the_plain_queue_and_the_engine_lead_to(
     log: Log, rules: Policy, case: Case, after: int, how: str
 ) -> None:
     at = log.submit[0] + 60.0 * after
@@ -86,6 +88,19 @@ def test_every_job_runs_to_its_end_and_nothing_is_held_longer_than_asked_for(
         assert one.width <= log.processors
         if one.began is not None:
             assert one.ended - one.began <= one.seconds + 1e-6
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("how", ["individual", "hybrid+"])
+def test_jobs_in_bulk_keep_a_limit_on_requests_as_the_engine_does(how: str, limit: int) -> None:
+    outcomes = []
+    for by_engine in (False, True):
+        queue = Replay(busy(2), FIRST_COME, [2.0]).checkpoints[2.0].copied()
+        case = Case(layers([2, 4, 1, 3]), expected=[0.5 * HOUR] * 10)
+        limits = Limits(requests=limit)
+        one = Submission(queue, case, method(how), 8, queue.showstart, limits, by_engine)
+        outcomes.append(one.outcome())
+    assert outcomes[0] == outcomes[1]
 
 
 @pytest.mark.parametrize("how", ["individual", "giant", "hybrid", "hybrid+"])
@@ -140,6 +155,11 @@ def test_one_that_was_not_asked_for_long_enough_is_asked_for_again() -> None:
     assert len(found.allocations) == 3 and found.wait == 0
 
 
+def test_a_method_that_asks_for_too_little_for_ever_is_stopped() -> None:
+    with pytest.raises(HeadwayError, match=r"2,000 allocations were asked for, and 1 jobs are left"):
+        outcome(IDLE, Case(chain(1)), lambda view: Advice((Ask(1, 60.0, view.left.jobs(1)),)))
+
+
 def test_an_outcome_knows_what_was_estimated() -> None:
     found = outcome(busy(5), Case(chain(1)), "giant")
     (one,) = found.allocations
@@ -148,3 +168,68 @@ def test_an_outcome_knows_what_was_estimated() -> None:
 
 def test_a_dag_of_nothing_is_over_at_once() -> None:
     assert outcome(IDLE, Case(Dag([], [], [])), "hybrid").makespan == 0
+
+
+# --- loose mapping ---------------------------------------------------------------------------------------------------
+
+METHODS = ["individual", "giant", "hybrid", "hybrid+"]
+
+
+def loosely(log: Log, case: Case, how: str | Method, at: float = 2.0, rules: Policy = FIRST_COME) -> Outcome:
+    queue = Replay(log, rules, [at]).checkpoints[at].copied()
+    chosen = method(how) if isinstance(how, str) else how
+    return Submission(queue, case, chosen, log.processors, queue.showstart, loose=True).outcome()
+
+
+@settings(max_examples=200)
+@given(minute_logs(), policies(), cases(), st.sampled_from(METHODS))
+def test_with_guests_every_job_runs_to_its_end_as_well(log: Log, rules: Policy, case: Case, how: str) -> None:
+    found = loosely(log, case, how, log.submit[0] + 60.0, rules)
+    assert found.makespan >= case.run_time - 1e-6
+    assert found.core_hours >= found.work_hours - 1e-9
+    for one in found.allocations:
+        assert one.ended is not None and one.asked <= (one.began if one.began is not None else one.ended) <= one.ended
+        assert one.began is None or one.ended - one.began <= one.seconds + 1e-6
+
+
+@settings(max_examples=200)
+@given(minute_logs(), policies(), small_dags(10).filter(lambda dag: dag.job_count), st.sampled_from(METHODS))
+def test_nothing_is_cut_off_where_run_times_are_known(log: Log, rules: Policy, dag: Dag, how: str) -> None:
+    case = Case(dag.with_seconds([60.0 * (1 + at % 5) for at in range(len(dag))]))
+    assert loosely(log, case, how, log.submit[0] + 60.0, rules).cut == 0
+
+
+@settings(max_examples=200)
+@given(cases(), st.sampled_from(METHODS), st.booleans())
+def test_on_an_idle_queue_it_ends_whatever_is_expected(case: Case, how: str, loose: bool) -> None:
+    """Every wait is 0, as docs/decisions/0025 has it; a job is cut off only as often as its expected time doubles."""
+    log = log_of([(0, 1, 1, 1, 0), (10**7, 1, 1, 1, 0)], 1024)
+    queue = Replay(log, FIRST_COME, [2.0]).checkpoints[2.0].copied()
+    found = Submission(queue, case, method(how), 1024, queue.showstart, loose=loose).outcome()
+    assert found.allocation_wait == 0
+    assert len(found.allocations) <= 4 * (case.dag.job_count + found.cut) + 4
+    if loose:
+        assert found.cut <= 2 * case.dag.job_count
+
+
+def test_an_allocation_that_has_processors_to_spare_runs_what_waits_for_another() -> None:
+    """Two jobs of three hours, two of one: one of the short ones is asked for with the long ones, the other later."""
+    dag = Dag(["a", "b", "c", "d"], [], [], [3 * HOUR, 3 * HOUR, HOUR, HOUR])
+
+    def two(view: View) -> Advice:
+        jobs = view.left.jobs(1)[:3]
+        return Advice((Ask(min(3, len(jobs)), 3 * HOUR, jobs),))
+
+    log = log_of([(0, 9 * HOUR, 5, 9 * HOUR, 0)], 8)  # three processors are free
+    strict, loose = outcome(log, Case(dag), two), loosely(log, Case(dag), two)
+    assert (strict.makespan, loose.makespan) == (4 * HOUR, 3 * HOUR)
+    assert (strict.cancelled, loose.cancelled) == (0, 1) and loose.core_hours < strict.core_hours
+
+
+@settings(max_examples=60)
+@given(minute_logs(), policies(), cases(), st.sampled_from(["individual", "giant"]))
+def test_guests_change_nothing_where_every_job_has_its_place(log: Log, rules: Policy, case: Case, how: str) -> None:
+    """One allocation for all, or one for each: nobody else's job is left to run."""
+    case = Case(case.dag, case.cores)  # with the right run times
+    at = log.submit[0] + 60.0
+    assert loosely(log, case, how, at, rules) == outcome(log, case, how, at, rules)

@@ -19,6 +19,8 @@ FIELDS = 18
 _SUBMIT, _RUN, _ALLOCATED, _WIDTH, _REQUEST, _STATUS, _USER = 1, 3, 4, 7, 8, 10, 11
 _COMPLETED, _PIECES = 1, (2, 3, 4)  # 2 to 4 are pieces of a job that is also there as a whole
 CHOICES = ("finished", "all")
+MOST_PROCESSORS = 10_000_000
+_LONGEST = 1e10  # seconds, some 300 years: beyond, times are mistakes, and a clock loses its seconds
 
 
 @record
@@ -73,6 +75,10 @@ def parse(
     size = processors if processors is not None else _processors(path, header)
     if size < 1:
         raise UsageError(f"a machine of {size} processors runs nothing.", "Give a number such as --processors 128.")
+    if size > MOST_PROCESSORS:
+        raise UsageError(
+            f"a machine of {size:.3g} processors is none that there is.", "Give a number such as --processors 128."
+        )
     return _log(name or path, found, size, jobs, left_out)
 
 
@@ -102,6 +108,8 @@ def _take(path: str, number: int, text: str, found: _Columns, left_out: Counter[
         left_out["without a run time"] += 1
     elif width <= 0:
         left_out["without processors"] += 1
+    elif max(submit, run, request if request < float("inf") else 0.0) > _LONGEST:
+        left_out["with times of more than 300 years"] += 1
     elif status in _PIECES:
         left_out["that are pieces of others"] += 1
     else:

@@ -33,6 +33,10 @@ class Heap:
         """When the next event is; never: infinity."""
         return self._events[0][0] if self._events else math.inf
 
+    def clear(self) -> None:
+        """Forgets what is to happen."""
+        self._events.clear()
+
     def step(self) -> None:
         """Lets the next thing happen; there must be one."""
         self.now, _, _, what = heappop(self._events)

@@ -69,10 +69,6 @@ class FastQueue:
             int(counts[batch_state.SHIFTED]), float(times[batch_state.SHIFT]), float(times[batch_state.MOST_SHIFT])
         )
 
-    def copied(self) -> FastQueue:
-        """The same moment once more."""
-        return FastQueue(self._jobs, self._policy, _copied(self._state))
-
     def advance(self, until: Seconds) -> list[News]:
         self._future = None
         batch.advance(self._jobs, self._state, until, self._recorded)
@@ -119,6 +115,21 @@ class FastQueue:
         return [News(AllocationId(int(one)), bool(began)) for one, began in self._state.news[:count]]
 
 
+class Checkpoint:
+    """A moment of a replay that is kept: only the rows that are in use, since there may be many thousand."""
+
+    def __init__(self, jobs: Jobs, policy: Policy, queue: FastQueue) -> None:
+        state = queue._state
+        self._jobs, self._policy = jobs, policy
+        self._rooms = len(state.waiting), len(state.running)
+        waiting, running = int(state.counts[batch_state.WAITING]), int(state.counts[batch_state.RUNNING])
+        self._state = _copied(state, waiting, running, 0)
+
+    def copied(self) -> FastQueue:
+        """A queue that goes on from there."""
+        return FastQueue(self._jobs, self._policy, _copied(self._state, *self._rooms, _OWN))
+
+
 class Replay:
     """A log served without us from beginning to end: when each job starts, and moments to begin at."""
 
@@ -127,10 +138,10 @@ class Replay:
         self.log, self.policy = log, policy
         self._jobs = _jobs(log, policy)
         queue = FastQueue(self._jobs, policy, _empty(self._jobs, policy), recorded=True)
-        self.checkpoints: dict[Seconds, FastQueue] = {}
+        self.checkpoints: dict[Seconds, Checkpoint] = {}
         for moment in sorted(set(moments)):
             queue.advance(moment)
-            self.checkpoints[moment] = queue.copied()
+            self.checkpoints[moment] = Checkpoint(self._jobs, policy, queue)
         queue.advance(math.inf)
         self.starts: Reals = self._jobs.starts
         self._ends = self.starts + self._jobs.run
@@ -181,7 +192,8 @@ def _places(policy: Policy, width: NDArray[np.int64], submit: Reals, processors:
 
 def _empty(jobs: Jobs, policy: Policy) -> State:
     """An idle machine at the log's first submission. Memory that nothing is written to costs nothing."""
-    room, most, users = len(jobs.submit) + _OWN, jobs.processors + 1, int(jobs.user.max(initial=-1)) + 2
+    room, users = len(jobs.submit) + _OWN, int(jobs.user.max(initial=-1)) + 2
+    most = min(jobs.processors, room) + 1  # who runs at once: no more than there are processors, or requests
     counts, times = np.zeros(10, np.int64), np.zeros(6)
     counts[batch_state.FREE], counts[batch_state.FRESH] = jobs.processors, -1
     times[batch_state.NOW] = times[batch_state.COUNTED] = jobs.submit[0] if len(jobs.submit) else 0.0
@@ -199,27 +211,26 @@ def _empty(jobs: Jobs, policy: Policy) -> State:
     )
 
 
-def _copied(state: State) -> State:
-    """The same with arrays of its own; only what is in use is written."""
-    waiting, running = int(state.counts[batch_state.WAITING]), int(state.counts[batch_state.RUNNING])
-
+def _copied(state: State, waiting: int, running: int, news: int) -> State:
+    """The same with arrays of its own, and room for so many rows; only what is in use is written."""
+    waits, runs = int(state.counts[batch_state.WAITING]), int(state.counts[batch_state.RUNNING])
     return State(
         state.counts.copy(),
         state.times.copy(),
-        _part(state.waiting, waiting),
-        _part(state.waits, waiting),
-        _part(state.running, running),
-        _part(state.runs, running),
+        _part(state.waiting, waits, waiting),
+        _part(state.waits, waits, waiting),
+        _part(state.running, runs, running),
+        _part(state.runs, runs, running),
         state.used.copy(),
         state.penalties.copy(),
-        np.empty_like(state.news),
+        np.empty((news, 2), np.int64),
     )
 
 
 Rows = TypeVar("Rows", bound=NDArray[Any])
 
 
-def _part(rows: Rows, used: int) -> Rows:
-    copy: Rows = np.empty_like(rows)
+def _part(rows: Rows, used: int, room: int) -> Rows:
+    copy: Rows = np.empty((room, rows.shape[1]), rows.dtype, order="F")  # type: ignore[assignment]
     copy[:used] = rows[:used]
     return copy

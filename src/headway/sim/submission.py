@@ -1,34 +1,32 @@
 """A workflow that is run through a simulated batch queue, by one method of asking for allocations.
 
 Allocations are what `engine.allocations` asks for, jobs progress by the rules that every store follows, and the queue
-is any `BatchQueue`. Only an allocation's own jobs run in it, as in the paper.
+is any `BatchQueue`. Only an allocation's own jobs run in it, as in the paper, or in loose mapping guests as well.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from typing import Protocol
 
 from headway.engine.allocations import Cancel, Manager, Name, Order, Release, Submit
 from headway.engine.intake import Intake
-from headway.engine.memory import Memory
-from headway.engine.progress import Row
 from headway.engine.queue import AllocationId
-from headway.engine.ready import Room
 from headway.model.dag import Dag
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
 from headway.model.job import Job, Resources
-from headway.model.messages import Answer, Finish, JobId, LeaseId, Seconds, WorkflowId
+from headway.model.messages import Seconds
 from headway.model.record import mutable, record
-from headway.model.states import State
 from headway.policies.how_much import Limits, Method, Outlines, WaitEstimate
+from headway.sim.bulk_jobs import Beginning, BulkJobs
 from headway.sim.heap import Heap, Streams
+from headway.sim.mapped_jobs import MappedJobs
 from headway.sim.queue import BatchQueue
-from headway.sim.world import End, Placeholder, World
 
 _PLAIN = Job("true")
+_MOST = 1000  # allocations for each job: whoever asks for more gets nowhere
 
 
 class Case:
@@ -43,6 +41,7 @@ class Case:
             for milestone, wide in zip(dag.milestones, self.cores, strict=True)
         ]
         self.intake = Intake(Flat(dag, jobs, frozenset()), [0] * len(dag))
+        self.beginning = Beginning(self.intake)
         self.run_time = dag.minimal_schedule.makespan  # on processors without end, and no queue
 
 
@@ -88,31 +87,27 @@ class Outcome:
         return sum(one.began is None for one in self.allocations)
 
 
-class MappedStore(Memory):
-    """A store in memory that offers an allocation the jobs that are mapped to it."""
+class Jobs(Protocol):
+    """The workflow's jobs, and where they run."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.asking: Name | None = None
-        self.newly: list[int] = []  # that have become eligible
-        self._mapping: dict[int, Name] = {}
+    newly: list[int]  # that have become eligible, until somebody clears it
 
-    def map(self, workflow: WorkflowId, jobs: Sequence[int], name: Name) -> None:
-        for job in jobs:
-            self._mapping[job] = name
-            row = self.rows[workflow, JobId(job)]
-            if row.state is State.ELIGIBLE:
-                self._index(row)
+    def map(self, jobs: Sequence[int], name: Name) -> None:
+        """They are for an allocation that was asked for."""
 
-    def eligible(self, workflow: WorkflowId) -> list[int]:
-        return [row.job for row in self.rows.values() if row.workflow == workflow and row.state is State.ELIGIBLE]
+    def eligible(self) -> list[int]: ...
 
-    def _queue_for(self, row: Row, lane: int) -> list[tuple[int, int, int]]:
-        self.newly.append(row.job)
-        return self._queues.setdefault((WorkflowId(self._mapping.get(row.job, -1)), lane), [])
+    def is_there(self, name: Name) -> bool:
+        """Whether an allocation runs."""
 
-    def _queue_of(self, workflow: WorkflowId, lane: int) -> list[tuple[int, int, int]]:
-        return self._queues.get((WorkflowId(-2 if self.asking is None else self.asking), lane), [])
+    def join(self, name: Name, slots: int, until: Seconds) -> None:
+        """An allocation begins."""
+
+    def close(self) -> None:
+        """Tells nobody of anything any more: all memory of it is free at once, and not when somebody looks for it."""
+
+    def leave(self, name: Name) -> dict[int, Seconds]:
+        """An allocation ends, and what runs there is cut off: how long each job has run."""
 
 
 class Submission:
@@ -126,14 +121,21 @@ class Submission:
         processors: int,
         wait: WaitEstimate,
         limits: Limits | None = None,
+        loose: bool = False,
+        by_engine: bool = False,
     ) -> None:
+        """`loose`: allocations run guests beside their own jobs. `by_engine`: jobs progress by the engine itself, as
+        they do then, and are not worked out in bulk, which is the same but faster."""
         self._queue, self._case, self._wait = queue, case, wait
-        self._manager = Manager(case.outlines, method, processors, wait, limits or Limits())
-        self._heap, self._store = Heap(), MappedStore()
+        self._manager = Manager(case.outlines, method, processors, wait, limits or Limits(), loose)
+        self._heap = Heap()
         self._heap.run(queue.now)
-        self._workflow = self._store.add(case.intake)
-        self._world = World(self._store, self._heap, lambda lease: End(case.dag.seconds[lease.job]))
-        self._placeholders: dict[Name, Placeholder] = {}
+        seconds = case.dag.seconds
+        self._jobs: Jobs = (
+            MappedJobs(case.intake, seconds, self._heap, self.told, self._follow, self._manager if loose else None)
+            if by_engine or loose
+            else BulkJobs(case.beginning, seconds, case.cores, self._heap, self.told)
+        )
         self._ids: dict[Name, AllocationId] = {}
         self._names: dict[AllocationId, Name] = {}
         self._over: set[Name] = set()  # allocations that the queue has ended
@@ -143,7 +145,7 @@ class Submission:
     def outcome(self) -> Outcome:
         """Runs it to its end."""
         begun = self._queue.now
-        self._store.newly.clear()
+        self._jobs.newly.clear()
         self._follow(self._manager.begin())
         self._heap.run(self._queue.now)
         while self._left:
@@ -158,9 +160,11 @@ class Submission:
                 name = self._names[one.id]
                 if one.began:
                     self._began(name)
-                elif name in self._placeholders:
+                elif self._jobs.is_there(name):
                     self._at_limit(name)
             self._heap.run(self._queue.now)
+        self._heap.clear()
+        self._jobs.close()
         makespan = self._end - begun
         used = sum(
             one.width * (one.ended - one.began)
@@ -179,16 +183,16 @@ class Submission:
     def _began(self, name: Name) -> None:
         one = self.allocations[name]
         one.began = self._queue.now
-        self._placeholders[name] = self._world.join(str(name), one.width, [self._workflow], _Port(self, name))
+        self._jobs.join(name, one.width, one.began + one.seconds)
         self._follow(self._manager.began(name, self._queue.now))
 
     def _at_limit(self, name: Name) -> None:
         """The queue ends it: what runs there is cut off."""
         self.allocations[name].ended = self._queue.now
-        ran = self._placeholders.pop(name).leave()
+        ran = self._jobs.leave(name)
         self._cut += sum(seconds > 0 for seconds in ran.values())
-        self._store.newly.clear()
-        self._follow(self._manager.ended(name, ran, self._store.eligible(self._workflow)))
+        self._jobs.newly.clear()
+        self._follow(self._manager.ended(name, ran, self._jobs.eligible()))
 
     # --- what the manager orders -----------------------------------------------------------------------------------
 
@@ -204,16 +208,21 @@ class Submission:
                     if name not in self._over:
                         self._queue.end(self._ids[name])
                     self.allocations[name].ended = self._queue.now
-                    self._placeholders.pop(name).leave()
+                    self._jobs.leave(name)
 
     def _submit(self, order: Submit) -> None:
+        if len(self.allocations) >= _MOST * (1 + self._case.dag.job_count):
+            raise HeadwayError(
+                f"{len(self.allocations):,} allocations were asked for, and {self._left:,} jobs are left.",
+                "The method asks for too little, again and again. Tell its author.",
+            )
         estimate = None if self._manager.individually else self._wait(order.width, order.seconds)
         self.allocations[order.name] = Allocation(
             order.width, order.seconds, self._queue.now, len(order.jobs), estimate
         )
         allocation = self._queue.submit(order.width, order.seconds)
         self._ids[order.name], self._names[allocation] = allocation, order.name
-        self._store.map(self._workflow, order.jobs, order.name)
+        self._jobs.map(order.jobs, order.name)
 
     # --- what placeholders say -------------------------------------------------------------------------------------
 
@@ -222,36 +231,7 @@ class Submission:
         self._left -= len(done)
         if done:
             self._end = self._heap.now
-        newly, self._store.newly = self._store.newly, []
-        orders = [order for job in done for order in self._manager.finished(job)]
+        newly = list(self._jobs.newly)
+        self._jobs.newly.clear()
+        orders = self._manager.finished(*done, now=self._heap.now)
         self._follow([*orders, *self._manager.eligible(newly)])
-
-    def exchange(
-        self, name: Name, finished: Sequence[Finish], room: Room, workflows: Sequence[WorkflowId], now: Seconds
-    ) -> Answer:
-        self._store.asking = name
-        return self._store.exchange(finished, room, workflows, now)
-
-
-class _Port:
-    """The store as one allocation's placeholder sees it."""
-
-    def __init__(self, submission: Submission, name: Name) -> None:
-        self._submission, self._name = submission, name
-        self._jobs: dict[LeaseId, int] = {}
-
-    def exchange(
-        self,
-        finished: Sequence[Finish],
-        room: Room,
-        workflows: Sequence[WorkflowId],
-        now: Seconds,
-        idle: Sequence[WorkflowId] = (),
-    ) -> Answer:
-        answer = self._submission.exchange(self._name, finished, room, workflows, now)
-        for lease in answer.leases:
-            self._jobs[lease.id] = lease.job
-        done = [self._jobs.pop(finish.lease) for finish in finished if finish.exit_code == 0]
-        if done:  # once the placeholder has started what it was given
-            self._submission._heap.after(0.0, partial(self._submission.told, done))
-        return answer

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
+from threading import Thread
 from typing import TypeVar
 
 from headway.engine.queue import Policy
@@ -69,6 +70,7 @@ class Setting:
     policy: Policy
     estimate: str = "requested"
     limits: Limits = Limits()
+    loose: bool = False  # allocations run guests beside their own jobs
 
 
 class Trials:
@@ -79,8 +81,8 @@ class Trials:
         self.setting, self.starts = setting, list(starts)
         self.replay = Replay(setting.log, setting.policy, starts)
 
-    def trial(self, case: Case, how: str, start: int, told: str | None = None) -> Trial:
-        """One submission by a method, at the so many-th moment."""
+    def trial(self, case: Case, how: str, start: int, told: str | None = None, loose: bool | None = None) -> Trial:
+        """One submission by a method, at the so many-th moment; `told`, `loose`: other than the setting has it."""
         moment = self.starts[start]
         queue = self.replay.checkpoints[moment].copied()
         before, unknown = queue.come, 0
@@ -92,8 +94,9 @@ class Trials:
             unknown += found is None
             return found
 
-        processors = self.setting.log.processors
-        found = Submission(queue, case, method(how), processors, wait_of, self.setting.limits).outcome()
+        setting, guests = self.setting, self.setting.loose if loose is None else loose
+        processors = setting.log.processors
+        found = Submission(queue, case, method(how), processors, wait_of, setting.limits, guests).outcome()
         return _trial(found, unknown, queue.shifts.jobs, queue.shifts.seconds, queue.come - before)
 
 
@@ -139,24 +142,45 @@ def on_all_cores(
         yield from ((at, work(item)) for at, item in enumerate(items))
         return
     _work = work  # type: ignore[assignment]
-    todo = iter(enumerate(items))
-    with ProcessPoolExecutor(cores, multiprocessing.get_context("fork")) as pool:
-        ahead: dict[Future[object], int] = {}
-        try:
-            while True:
-                for at, item in islice(todo, 4 * cores - len(ahead)):
-                    ahead[pool.submit(_done, item)] = at
-                if not ahead:
-                    return
-                for future in wait(ahead, return_when=FIRST_COMPLETED).done:
-                    yield ahead.pop(future), future.result()  # type: ignore[misc]
-        except BaseException as error:
-            pool.shutdown(wait=False, cancel_futures=True)
-            if isinstance(error, (HeadwayError, KeyboardInterrupt, GeneratorExit)):
-                raise
-            raise HeadwayError(f"a process of the simulation failed: {error}.", "Tell Headway's authors.") from error
-        finally:
-            _work = None
+    ours, theirs = os.pipe()  # its end is the end of this process, whatever ended it
+    pool = ProcessPoolExecutor(
+        cores, multiprocessing.get_context("fork"), initializer=_end_with, initargs=(ours, theirs)
+    )
+    try:
+        yield from _results(pool, items, 4 * cores)
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, (HeadwayError, KeyboardInterrupt, GeneratorExit)):
+            raise
+        raise HeadwayError(f"a process of the simulation failed: {error}.", "Tell Headway's authors.") from error
+    finally:
+        pool.shutdown()
+        _work = None
+        os.close(ours)
+        os.close(theirs)
+
+
+def _results(pool: ProcessPoolExecutor, items: Sequence[Item], most: int) -> Iterator[tuple[int, Found]]:
+    """What comes of the items, of which at most so many are handed out at a time."""
+    todo, ahead = iter(enumerate(items)), dict[Future[object], int]()
+    while True:
+        for at, item in islice(todo, most - len(ahead)):
+            ahead[pool.submit(_done, item)] = at
+        if not ahead:
+            return
+        for future in wait(ahead, return_when=FIRST_COMPLETED).done:
+            yield ahead.pop(future), future.result()  # type: ignore[misc]
+
+
+def _end_with(pipe: int, parents: int) -> None:
+    """In a child: ends it when its parent has been killed, which the pool's own queues do not tell."""
+    os.close(parents)
+
+    def watch() -> None:
+        os.read(pipe, 1)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _done(item: object) -> object:

@@ -13,13 +13,16 @@ import click
 from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import harmless
 from headway.cli.options import workflow_arguments
-from headway.model.errors import UsageError
+from headway.model.errors import UsageError, shown
 from headway.model.quantities import duration, seconds
 
 if TYPE_CHECKING:
     from headway.model.dag import Dag
     from headway.sim.submission import Case
     from headway.sim.trials import Trial, Trials
+
+_MANY = 100_000  # jobs of a log that take more than a second or two
+_LONGEST = 1e10  # seconds, as in logs: what takes longer is a mistake
 
 
 @click.command("queue", short_help="How much to ask a batch queue for, tried out in a real queue's log.")
@@ -63,6 +66,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="How wrong expected run times are: the sigma of a lognormal factor.",
 )
+@click.option(
+    "--mapping",
+    type=click.Choice(["loose", "strict"]),
+    default="loose",
+    show_default=True,
+    help="Whether an allocation runs any job that fits once its own run (loose), or its own only, as in the paper.",
+)
 @click.option("--max-requests", type=click.IntRange(1), help="Allocations that one user may have out (hybrid+).")
 @click.option("--max-processors", type=click.IntRange(1), help="Processors that one allocation may have.")
 @click.option("--core-hours", type=click.FloatRange(0, min_open=True), help="What may be asked for in all (hybrid+).")
@@ -81,6 +91,7 @@ def queue(
     jobs: str,
     default_time: str | None,
     error: float,
+    mapping: str,
     max_requests: int | None,
     max_processors: int | None,
     core_hours: float | None,
@@ -111,6 +122,9 @@ def queue(
         raise UsageError("--method names no method.", "Try --method hybrid,giant,individual.")
     for one in names:
         method(one)
+    for option, value in (("--error", error), ("--core-hours", core_hours or 0.0)):
+        if not math.isfinite(value):
+            raise UsageError(f"{option} is no number.", "Give one such as 0.5, or leave it out.")
     rules = queue_policy(policy)
     name, dag, cores, warnings = _workflow(workflow, arguments, format_name)
     dag = _timed(dag, default_time)
@@ -121,12 +135,16 @@ def queue(
         warnings.append(
             f"the workflow is up to {dag.width:,} jobs wide, the machine has {log.processors:,} processors."
         )
-    _compiled()
+    wide = sum(one > log.processors for one in cores or ())
+    if wide:
+        warnings.append(f"{wide:,} jobs want more than the {log.processors:,} processors; each gets all of them.")
+    _compiled(len(log))
     begun = time.perf_counter()
-    trials = Trials(Setting(log, rules, estimate, limits), moments(log, starts, seed))
+    trials = Trials(Setting(log, rules, estimate, limits, mapping == "loose"), moments(log, starts, seed))
     found = _measured(trials, case, names)
     spent = time.perf_counter() - begun
     asked = {"starts": starts, "seed": seed, "estimate": estimate, "error": error, "log_jobs_replayed": jobs}
+    asked["mapping"] = mapping
     answer = queue_answer(name, case, trials, found, asked, spent, warnings)
     if as_json:
         print_json(answer)
@@ -134,7 +152,7 @@ def queue(
         click.echo(harmless(_text(answer)))
 
 
-def _compiled() -> None:
+def _compiled(jobs: int) -> None:
     from headway.cli.display.bar import Bar
     from headway.sim.kernels import kept
     from headway.sim.replay import prepare
@@ -143,6 +161,8 @@ def _compiled() -> None:
         if not kept("batch", "advance"):
             bar.say("compiling the simulator: once, some seconds.")
         prepare()
+        if jobs > _MANY:
+            bar.say(f"replaying {jobs:,} jobs of the log: some seconds.")
 
 
 def _measured(trials: Trials, case: Case, names: Sequence[str]) -> dict[str, list[Trial]]:
@@ -165,11 +185,13 @@ def _workflow(
 ) -> tuple[str, Dag, list[int] | None, list[str]]:
     """The dag that W names, its name, the cores of its jobs, and what there is to warn of."""
     if not arguments and format_name is None and not Path(workflow).exists():
-        from headway.experiments.batchqueue.dags import named
+        from headway.experiments.batchqueue.dags import FAMILIES, named
 
         known = named(workflow)
         if known is not None:
             return known.name, known.dag(), None, []
+        if workflow.partition(":")[0].lower() in map(str.lower, FAMILIES) and ":" in workflow:
+            raise UsageError(f"there is no dag {shown(workflow)}.", f"There are {', '.join(FAMILIES)}, each :0 to :24.")
     from headway.live.reading.read import read
     from headway.model.flatten import flatten
 
@@ -181,18 +203,21 @@ def _workflow(
 
 def _timed(dag: Dag, default: str | None) -> Dag:
     """Every job with a run time: its own, or the one that is given for those that tell none."""
-    if dag.timed == dag.job_count:
-        return dag
-    if default is None:
-        raise UsageError(
-            f"{dag.job_count - dag.timed:,} of {dag.job_count:,} jobs tell no run time.",
-            "Give one with --time, such as --time 10m.",
-        )
     try:
-        known = seconds(default)
+        known = None if default is None else seconds(default)
     except ValueError as expected:
         raise UsageError(f"--time is not {expected}.") from None
-    return dag.with_seconds([one or known for one in dag.seconds])
+    if dag.timed < dag.job_count:
+        if known is None:
+            raise UsageError(
+                f"{dag.job_count - dag.timed:,} of {dag.job_count:,} jobs tell no run time.",
+                "Give one with --time, such as --time 10m.",
+            )
+        dag = dag.with_seconds([one or known for one in dag.seconds])
+    for job, time_of in zip(dag.names, dag.seconds, strict=True):
+        if time_of > _LONGEST:
+            raise UsageError(f"job {shown(job)} takes {time_of:.3g} s, more than 300 years.", "Correct its run time.")
+    return dag
 
 
 def _case(dag: Dag, cores: list[int] | None, error: float, seed: int, name: str) -> Case:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headway import __version__
 from headway.experiments.batchqueue import beyond, claims, figures
+from headway.experiments.batchqueue.keeping import alone
 from headway.experiments.batchqueue.measuring import measured, total
 from headway.experiments.batchqueue.numbers import Cells
 from headway.experiments.batchqueue.plans import PAPER, Plan
@@ -29,9 +30,10 @@ def reproduce(
     make(folder / "trials")
     prepare()
     begin(total(plan, data))
-    cells: Cells = {
-        (cell.cluster, cell.policy, cell.variant): cell for cell in measured(plan, data, folder / "trials", done)
-    }
+    with alone(folder / "trials"):
+        cells: Cells = {
+            (cell.cluster, cell.policy, cell.variant): cell for cell in measured(plan, data, folder / "trials", done)
+        }
     report = Report(
         "Hybrid batch-queue submission, done again",
         f"headway reproduce batchqueue --{plan.name} --starts {plan.starts}",
@@ -59,6 +61,7 @@ def reproduce(
     beyond.add_logs(report, data)
     figures.add(report, cells, PAPER.methods, folder)
     beyond.add_ours(report, cells)
+    beyond.add_loose(report, cells)
     beyond.add_estimates(report, cells, plan)
     beyond.add_variants(report, cells, plan)
     beyond.add_others(report, cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -12,19 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headway.experiments.batchqueue.dags import configurations
-from headway.experiments.batchqueue.plans import PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
-from headway.experiments.batchqueue.standins import STAND_INS, StandIn
+from headway.experiments.batchqueue.keeping import COLUMNS, Kept, Rows
+from headway.experiments.batchqueue.plans import HELD_OUT, PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
+from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, StandIn
+from headway.experiments.batchqueue.standins import HELD_OUT as HELD_OUT_LOGS
 from headway.formats.swf import Log, parse
 from headway.live.reading.files import Files
-from headway.model.errors import HeadwayError
-from headway.model.record import fields, record
+from headway.model.record import record
 from headway.sim.queue_policies import policy
 from headway.sim.submission import Case, mistaken
 from headway.sim.trials import Setting, Trial, Trials, moments, on_all_cores
 
-COLUMNS = tuple(name for name in fields(Trial))
 _DIGITS = 4
-Rows = list[list[float]]  # a row for each start
 Dags = tuple[tuple[str, int], ...]
 
 
@@ -42,34 +40,6 @@ class Cell:
         """Values by dag and start."""
         values = self.found[method][:, :, COLUMNS.index(metric)]
         return values if some is None else values[some]
-
-
-class Kept:
-    """A file of JSON lines, {"key": …, "rows": …}; the last line of a key holds, and one cut short is done again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.rows: dict[str, Rows] = {}
-        try:
-            text = path.read_text(errors="replace") if path.exists() else ""
-        except OSError as error:
-            raise HeadwayError(f"{path}: cannot be read: {error.strerror}.", "Choose another place with -o.") from None
-        for line in text.splitlines():
-            try:
-                found = json.loads(line)
-                self.rows[found["key"]] = found["rows"]
-            except (ValueError, KeyError, TypeError):
-                continue
-        self._torn = bool(text) and not text.endswith("\n")
-
-    def keep(self, key: str, rows: Rows) -> None:
-        self.rows[key] = rows
-        try:
-            with self._path.open("a") as out:
-                out.write("\n" * self._torn + json.dumps({"key": key, "rows": rows}) + "\n")
-        except OSError as error:
-            raise HeadwayError(f"{self._path}: cannot be written: {error.strerror}.") from None
-        self._torn = False
 
 
 def read_log(stand_in: StandIn, folder: Path, jobs: str = "") -> Log | None:
@@ -100,12 +70,14 @@ def total(plan: Plan, folder: Path) -> int:
         len([one for one in variant.clusters if one in there]) * len(dags_of(plan, variant)) * len(variant.methods)
         for variant in plan.variants
     )
-    return (paper + beyond) * plan.starts
+    held = [one for one in HELD_OUT_LOGS if (folder / f"{one.log}.swf.xz").is_file()] if plan.held_out else []
+    out = len(held) * len(POLICIES) * len(dags_of(plan, HELD_OUT)) * len(HELD_OUT.methods)
+    return (paper + beyond + out) * plan.starts
 
 
 def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]) -> Iterator[Cell]:
     """Every cell in turn; `done` is told of trials."""
-    for stand_in in STAND_INS:
+    for stand_in in (*STAND_INS, *(HELD_OUT_LOGS if plan.held_out else ())):
         logs: dict[str, Log | None] = {}
         replays: dict[tuple[str, str], Served] = {}
         for rules, variant in _order(plan, stand_in.cluster):
@@ -122,6 +94,8 @@ def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]
 
 
 def _order(plan: Plan, cluster: str) -> list[tuple[str, Variant]]:
+    if cluster not in CLUSTERS:
+        return [(rules, HELD_OUT) for rules in POLICIES]
     beyond = [(VARIANT_POLICY, variant) for variant in plan.variants if cluster in variant.clusters]
     return [*((rules, PAPER) for rules in POLICIES), *beyond]
 
@@ -147,7 +121,7 @@ def _cell(
     digest = _digest(served.log, served.rules)
     keys = {
         (dag, how): f"{digest}/{_case_digest(*dag, stand_in.speed)}/{dag[0]}:{dag[1]}/{how}/{variant.estimate}"
-        f"/{variant.error:g}/{plan.seed}"
+        f"/{variant.error:g}/{plan.seed}{'/loose' if variant.loose else ''}"
         for dag in dags
         for how in variant.methods
     }
@@ -159,20 +133,26 @@ def _cell(
     done(plan.starts * len(keys) - waiting)
     if todo:
         trials = served.trials(plan)
-        cases: dict[tuple[str, int], Case] = {}
+        wanted = [dag for dag in dags if any(dag == one for one, _, _ in todo)]
 
-        def work(item: tuple[tuple[str, int], str, int]) -> Rows:
-            dag, how, there = item
-            if dag not in cases:  # in this process: its outlines serve all methods and starts
-                cases.clear()
-                cases[dag] = case_of(*dag, stand_in.speed, variant.error, plan.seed)
-            return [_row(trials.trial(cases[dag], how, start, variant.estimate)) for start in range(there, plan.starts)]
+        def work(dag: tuple[str, int]) -> list[Rows]:
+            """All that is missing of a dag: what is worked out of it once serves all methods and starts."""
+            case = case_of(*dag, stand_in.speed, variant.error, plan.seed)
+            return [
+                [
+                    _row(trials.trial(case, how, start, variant.estimate, variant.loose))
+                    for start in range(there, plan.starts)
+                ]
+                for one, how, there in todo
+                if one == dag
+            ]
 
-        for at, rows in on_all_cores(work, todo):
-            dag, how, there = todo[at]
-            key = keys[dag, how]
-            kept.keep(key, [*kept.rows.get(key, [])[:there], *rows])
-            done(plan.starts - there)
+        for at, found_rows in on_all_cores(work, wanted):
+            missing = [(how, there) for dag, how, there in todo if dag == wanted[at]]
+            for (how, there), rows in zip(missing, found_rows, strict=True):
+                key = keys[wanted[at], how]
+                kept.keep(key, [*kept.rows.get(key, [])[:there], *rows])
+                done(plan.starts - there)
     found = {
         how: np.array([kept.rows[keys[dag, how]][: plan.starts] for dag in dags], np.float64) for how in variant.methods
     }

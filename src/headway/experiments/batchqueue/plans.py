@@ -21,6 +21,7 @@ class Variant:
     estimate: str = "requested"
     error: float = 0.0  # sigma of expected run times
     jobs: str = ""  # other jobs of the logs
+    loose: bool = False  # allocations run guests beside their own jobs
 
 
 PAPER = Variant("paper", (), (*METHODS, OURS))
@@ -33,9 +34,11 @@ VARIANTS = (
     Variant("error-0.1", ("Ada", "RTC"), METHODS, error=0.1),
     Variant("error-0.3", ("Ada", "RTC"), METHODS, error=0.3),
     Variant("error-1", ("Ada", "RTC"), METHODS, error=1.0),
-    Variant("all-jobs", ("Ada", "LeMieux"), METHODS, jobs="all"),
+    Variant("all-jobs", ("Lonestar", "Ada", "LeMieux", "RTC"), METHODS, jobs="all"),
+    Variant("loose", _ALL, ("hybrid", OURS), loose=True),
 )
 VARIANT_POLICY = "FCFS"
+HELD_OUT = Variant("held-out", (), (*METHODS, OURS))  # on logs that hybrid+ was not tried out on
 
 
 @record
@@ -45,9 +48,10 @@ class Plan:
     name: str
     starts: int
     configurations: tuple[int, ...] = tuple(range(CONFIGURATIONS))
-    some: tuple[int, ...] = SOME  # of variants
+    some: tuple[int, ...] = SOME  # of variants and held-out logs
     families: tuple[str, ...] = FAMILIES
     variants: tuple[Variant, ...] = VARIANTS
+    held_out: bool = True
     seed: int = 0
 
 

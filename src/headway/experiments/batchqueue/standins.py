@@ -27,7 +27,7 @@ class StandIn:
     """A cluster of the paper, and the log that is replayed for it."""
 
     cluster: str
-    paper: Row
+    paper: Row | None
     log: str  # its file without .swf.xz
     processors: int | None  # where the file does not tell
     jobs: str
@@ -61,4 +61,9 @@ STAND_INS = (
         " fifth of its jobs are marked as finished, which would leave the machine idle: all are replayed",
     ),
 )  # fmt: skip
+# Logs that stand for no cluster, and that no method was ever tried out on before it was finished.
+HELD_OUT = tuple(
+    StandIn(name.split("-1")[0].split("-2")[0], None, name, None, "finished", 1.0, "")
+    for name in ("KTH-SP2-1996-2.1-cln", "SDSC-SP2-1998-4.2-cln", "SDSC-DS-2004-2.1-cln")
+)
 CLUSTERS = tuple(one.cluster for one in STAND_INS)

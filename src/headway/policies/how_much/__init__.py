@@ -40,6 +40,7 @@ METHODS = {
     "hybrid+": "headway.policies.how_much.hybrid_plus",
 }
 GROUP = "headway.how_much"
+_ROUNDING = 0.001  # seconds
 
 
 def method(name: str) -> Method:
@@ -97,15 +98,30 @@ def problem(found: object, view: View) -> str:
         return "asks for nothing though jobs are left"
     left, seen = set(view.left.jobs(view.left.height)), set[int]()
     for ask in found.asks:
-        if not (isinstance(ask.width, int) and 0 < ask.width <= view.processors):
-            return f"asks for {ask.width} of {view.processors} processors"
-        if not 0 < ask.seconds < math.inf:
-            return f"asks for {ask.seconds} seconds"
-        if not ask.jobs:
-            return "asks for an allocation without jobs"
-        if not left.issuperset(ask.jobs) or not seen.isdisjoint(ask.jobs) or len(set(ask.jobs)) < len(ask.jobs):
-            return "asks twice for a job, or for one that is not left"
+        try:
+            wrong = _wrong(ask, view, left)
+        except (TypeError, AttributeError) as error:
+            return f"asks for what is no allocation: {_told(error)}"
+        if wrong:
+            return wrong
+        if not seen.isdisjoint(ask.jobs):
+            return "asks twice for a job"
         seen.update(ask.jobs)
+    return ""
+
+
+def _wrong(ask: Ask, view: View, left: set[int]) -> str:
+    if not (isinstance(ask.width, int) and 0 < ask.width <= view.processors):
+        return f"asks for {ask.width} of {view.processors} processors"
+    if not 0 < ask.seconds < math.inf:
+        return f"asks for {ask.seconds} seconds"
+    if not ask.jobs:
+        return "asks for an allocation without jobs"
+    if not left.issuperset(ask.jobs) or len(set(ask.jobs)) < len(ask.jobs):
+        return "asks twice for a job, or for one that is not left"
+    longest = max(view.left.dag.seconds[job] for job in ask.jobs)
+    if ask.seconds < longest - _ROUNDING:  # else that job would be cut off each time, for ever
+        return f"asks for {ask.seconds:g} seconds for a job that is expected to take {longest:g}"
     return ""
 
 

@@ -14,6 +14,8 @@ from headway.model.quantities import seconds
 
 NAMES = ("FCFS", "FL", "FS")
 _HERE = Path(__file__).parent
+_MOST = 1_000_000_000  # points
+_DEEPEST = 1000  # intervals of fair share
 _KEYS = {
     "size": ("percent", "cap"),
     "wait": ("hour",),
@@ -42,7 +44,7 @@ def parse(path: str, text: str, name: str) -> Policy:
     """A policy as a file has it: sections size, wait, fair_share and backfill, each of which may be missing."""
     try:
         found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
         raise InputError(path, 1, f"is no TOML: {error}.", "Compare it with FCFS.toml.") from None
     for section, values in found.items():
         if section not in _KEYS or not isinstance(values, dict):
@@ -59,10 +61,13 @@ def parse(path: str, text: str, name: str) -> Policy:
     hour = _number(path, text, wait, "hour", 1.0)
     if hour < 0:
         raise _wrong(path, text, "hour", "who waits must not lose points", "Give 0 or more.")
+    cap = _number(path, text, size, "cap", math.inf)
+    if cap < 0:
+        raise _wrong(path, text, "cap", "cap is the most that size counts, either way, and not below 0", "")
     return Policy(
         name,
         _number(path, text, size, "percent", 0.0),
-        _number(path, text, size, "cap", math.inf),
+        cap,
         hour,
         None if share is None else _fair_share(path, text, share),
         beside,
@@ -76,12 +81,12 @@ def _fair_share(path: str, text: str, share: Mapping[str, Any]) -> FairShare | N
     except ValueError as expected:
         raise _wrong(path, text, "interval", f"interval is not {expected}", "") from None
     depth, decay = _number(path, text, share, "depth", 7), _number(path, text, share, "decay", 0.8)
-    if every < 60 or depth < 1 or depth != int(depth) or not 0 < decay <= 1:
+    if every < 60 or not (1 <= depth <= _DEEPEST and depth == int(depth)) or not 0 < decay <= 1:
         raise _wrong(
             path,
             text,
             "fair_share",
-            "fair_share needs an interval of a minute or more, a whole depth, a decay up to 1",
+            f"fair_share needs an interval of a minute or more, a whole depth up to {_DEEPEST:,}, a decay up to 1",
             "",
         )
     weight = _number(path, text, share, "percent", 0.0)
@@ -90,8 +95,10 @@ def _fair_share(path: str, text: str, share: Mapping[str, Any]) -> FairShare | N
 
 def _number(path: str, text: str, values: Mapping[str, Any], key: str, default: float) -> float:
     value = values.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise _wrong(path, text, key, f"{key} is no number", "")
+    if abs(value) > _MOST and not (key == "cap" and value == math.inf):
+        raise _wrong(path, text, key, f"{key} is too large", f"Give {_MOST:,} points at most.")
     return float(value)
 
 
