@@ -169,3 +169,19 @@ def test_a_full_disk_there_is_told_and_what_did_not_fit_runs_when_there_is_room(
     subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
     assert run.wait(60) == 0
     assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
+def test_a_pipe_or_an_endless_device_among_the_outputs_does_not_hold_up_the_site(apart: Bench) -> None:
+    make = "mkdir out; echo 1 > out/one; mkfifo out/pipe; ln -s /dev/zero out/zero; ln -s nowhere out/gone"
+    apart.script(f"workflow.job('all', {make!r}, outputs=['out'])", "workflow.job('next', 'true')")
+    apart("run", "w.py", "--site", "a")
+    assert [one.name for one in (apart.folder / "out").iterdir()] == ["one"]
+
+
+def test_files_whose_names_are_as_long_as_names_can_be_are_copied(apart: Bench) -> None:
+    longest, other = "n" * 255, "é" * 127
+    (apart.folder / longest).write_text("1\n")
+    apart.script(f"workflow.job('copy', 'cat {longest} > {other}', inputs=[{longest!r}], outputs=[{other!r}])")
+    apart("run", "w.py", "--site", "a")
+    assert (apart.folder / other).read_text() == "1\n"
+    assert not [*apart.folder.rglob("*.headway-part")]

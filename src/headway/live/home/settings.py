@@ -116,6 +116,9 @@ def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
         line = place.partition("line ")[2].partition(",")[0]
         number = int(line) if line.isdigit() else text.count("\n") + 1
         raise InputError(path, number, f"this is no TOML: {what or error}.") from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise InputError(path, 1, f"this file cannot be read: {why}.") from None
     lines = text.splitlines()
     sites = found.pop(SITES, {})
     if not isinstance(sites, dict):
@@ -129,8 +132,15 @@ def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
 
 def _text(path: str) -> str:
     """A file that nobody else can have written."""
-    with open(path, "rb") as file:  # noqa: PTH123
-        about = os.fstat(file.fileno())
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for somebody to write
+    except OSError as error:
+        raise InputError(path, 1, f"this file cannot be read: {error.strerror}.", "Correct it, or remove it.") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise InputError(path, 1, "this is no file.", f"Give it another name: {NAME} is read as settings.")
+    with open(handle, "rb") as file:  # noqa: PTH123
         if about.st_uid not in (os.geteuid(), 0):
             from headway.live.home.ownership import owner
 
@@ -139,7 +149,7 @@ def _text(path: str) -> str:
         if about.st_mode & stat.S_IWOTH:
             raise InputError(path, 1, "anybody can write to this file.", f"Take that away: chmod o-w {NAME}.")
         try:
-            return file.read().decode()
+            return file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError(path, 1, "this is not text in UTF-8.") from None
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 19  # bytes that are sent at once
 BESIDE = 4  # copies that go on at once
+LONGEST_NAME = 255  # bytes of a file's name
 PART = ".headway-part"  # what the name of a file ends in that is not whole yet
 
 
@@ -123,7 +124,7 @@ class Copying:
         seen = yield Look(there, self._next())
         assert isinstance(seen, Seen)
         if (seen.size, seen.digest) != (size, digest):
-            part = f"{there}{PART}"
+            part = _part(there)
             seen = yield Look(part, self._next())
             assert isinstance(seen, Seen)
             at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
@@ -168,7 +169,7 @@ class Copying:
         self._there[there] = seen.digest
         if os.path.isfile(here) and self._digest(here)[:2] == (seen.digest, seen.size):  # noqa: PTH113
             return
-        part = f"{here}{PART}"
+        part = _part(here)
         Path(part).parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):  # what is here may be a part of something else
             yield from self._read(there, part, seen.size)
@@ -192,6 +193,14 @@ class Copying:
                 if not data:
                     raise HeadwayError(f"{shown(there)} became shorter while it was fetched.")
                 file.write(data[: size - at])
+
+
+def _part(path: str) -> str:
+    """What a file is called until it is whole; a name that has no room for the ending is replaced by its digest."""
+    folder, _, name = path.rpartition("/")
+    if len(os.fsencode(name)) + len(PART) > LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+    return f"{folder}/{name}{PART}"
 
 
 def _check(seen: Answer, path: str) -> None:
