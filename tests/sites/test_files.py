@@ -7,12 +7,20 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from headway.live.sites.copying import Copying
+from headway.live.sites.frames import Look, Put, Seal
+from headway.live.sites.front_files import answered
+from headway.model.errors import HeadwayError
 from tests.infra.root import needs_root
 from tests.live.ledger import until
 from tests.sites.bench import Bench
+
+if TYPE_CHECKING:
+    from headway.live.sites.frames import Control
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ssh")]
 
@@ -185,3 +193,41 @@ def test_files_whose_names_are_as_long_as_names_can_be_are_copied(apart: Bench) 
     apart("run", "w.py", "--site", "a")
     assert (apart.folder / other).read_text() == "1\n"
     assert not [*apart.folder.rglob("*.headway-part")]
+
+
+def test_an_input_that_cannot_be_written_there_is_not_tried_hundreds_of_times_a_second(apart: Bench) -> None:
+    (apart.folder / "in/one").write_text("1\n")
+    apart.script(
+        "first = workflow.job('first', 'rm -rf in; mkdir -p in/one/below')",  # a folder, where a file shall be
+        "workflow.job('then', 'cat in/one', inputs=['in/one'], after=first)",
+        f"workflow.job('mend', {note('mend', apart)!r} + '; sleep 3; rm -r in/one', after=first)",
+    )
+    done = apart("run", "w.py", "--site", "a")
+    assert "Is a directory" in done.stderr
+    attempts = [one for one in apart.json("history")["attempts"] if one["job"] == "then"]
+    assert attempts[-1]["exit_code"] == 0
+    assert all("Is a directory" in one["reason"] for one in attempts[:-1])
+    assert 1 < len(attempts) < 10
+
+
+def test_a_file_that_grows_while_it_is_copied_is_named_as_such(apart: Bench) -> None:
+    """The message must not send its user to look for room on the far disk."""
+    source, there = apart.folder / "in/one", str(apart.folder / "there/one")
+    source.write_text("1\n")
+    said: list[Control] = []
+    copying, ended = Copying(said.append), list[HeadwayError | None]()
+    copying.there([(str(source), there)], [], ended.append)
+    while not ended:
+        message = said.pop(0)
+        assert isinstance(message, (Look, Put, Seal))
+        source.write_text("other\n")
+        copying.heard(message.number, answered(message))
+    assert "changes while it is copied" in str(ended[0])
+
+
+def test_a_directory_in_the_home_of_nobody_is_named(apart: Bench) -> None:
+    config = apart.folder / "headway.toml"
+    config.write_text(config.read_text().replace(f"{apart.folder}/there/a", "~nobody-of-that-name/x"))
+    apart.script("workflow.job('a', 'true')")
+    done = apart("run", "w.py", "--site", "a", code=1)
+    assert '"~nobody-of-that-name/x"' in done.stderr and "headway.toml" in done.stderr

@@ -137,6 +137,8 @@ class Copying:
                     at += len(data)
                     if at >= size or not data:
                         break
+            if at != size or _digest_of(here, size) != digest:
+                raise HeadwayError(f"{shown(here)} changes while it is copied.", "It is copied again.")
             seen = yield Seal(part, there, size, digest, mode, self._next())
             _check(seen, there)
         self._there[there] = digest
