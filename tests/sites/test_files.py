@@ -231,3 +231,12 @@ def test_a_directory_in_the_home_of_nobody_is_named(apart: Bench) -> None:
     apart.script("workflow.job('a', 'true')")
     done = apart("run", "w.py", "--site", "a", code=1)
     assert '"~nobody-of-that-name/x"' in done.stderr and "headway.toml" in done.stderr
+
+
+def test_a_sub_dag_is_refused_at_a_site_where_headway_is_not(bench: Bench) -> None:
+    (bench.folder / "job.sub").write_text("executable = /bin/true\nqueue\n")
+    (bench.folder / "inner.dag").write_text("JOB I job.sub\n")
+    (bench.folder / "outer.dag").write_text("JOB A job.sub\nSUBDAG EXTERNAL S inner.dag\n")
+    done = bench("run", "outer.dag", "--site", "a", code=2)
+    assert "S is a sub-DAG" in done.stderr and "SPLICE" in done.stderr
+    bench("run", "outer.dag")
