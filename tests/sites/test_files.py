@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from headway.live.sites.front_files import answered
 from headway.model.errors import HeadwayError
 from tests.infra.root import needs_root
 from tests.live.ledger import until
+from tests.shell import headway
 from tests.sites.bench import Bench
 
 if TYPE_CHECKING:
@@ -240,3 +242,17 @@ def test_a_sub_dag_is_refused_at_a_site_where_headway_is_not(bench: Bench) -> No
     done = bench("run", "outer.dag", "--site", "a", code=2)
     assert "S is a sub-DAG" in done.stderr and "SPLICE" in done.stderr
     bench("run", "outer.dag")
+
+
+def test_a_check_tells_why_a_site_cannot_be_used(bench: Bench) -> None:
+    with (bench.folder / "headway.toml").open("a") as config:
+        config.write('\n[sites.c]\nhost = "h1"\nshared = true\npython = "/nowhere/python3"\n')
+    (problem,) = [
+        one["problem"] for one in json.loads(bench("sites", "--check", "c", "--json", code=1).stdout)["sites"]
+    ]
+    assert "the python of this site cannot be started on h1" in problem and "/nowhere/python3" in problem
+
+
+def test_a_check_in_a_folder_where_nothing_can_be_written_says_so() -> None:
+    done = headway("sites", "--check", "local", cwd=Path("/proc"))
+    assert done.returncode == 1 and "no file can be made in this folder" in done.stderr

@@ -125,9 +125,11 @@ class Copying:
         assert isinstance(seen, Seen)
         if (seen.size, seen.digest) != (size, digest):
             part = _part(there)
-            seen = yield Look(part, self._next())
-            assert isinstance(seen, Seen)
-            at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
+            at = 0
+            if size > PIECE:  # else all of it is sent at once, and there is nothing to go on with
+                seen = yield Look(part, self._next())
+                assert isinstance(seen, Seen)
+                at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
             with Path(here).open("rb") as file:
                 file.seek(at)
                 while True:
