@@ -71,3 +71,14 @@ DELETE FROM wanted WHERE workflow = :workflow AND site = :site
 
 -- name: placeholders_at
 SELECT site, COUNT(*) FROM placeholders WHERE ended IS NULL GROUP BY site
+
+-- name: forget_affinities
+DELETE FROM affinities WHERE workflow = :workflow
+
+-- The host that a job is bound to, the job that ran there, and whether a placeholder is there now.
+-- name: bound_to
+SELECT h.host, s.name, EXISTS (SELECT 1 FROM placeholders q WHERE q.host = h.host AND q.ended IS NULL)
+FROM affinities f JOIN jobs p ON p.workflow = f.workflow AND p.job = f.after
+    JOIN specs s ON s.workflow = f.workflow AND s.job = f.after
+    JOIN attempts a ON a.id = p.lease JOIN placeholders h ON h.id = a.placeholder
+WHERE f.workflow = :workflow AND f.job = :job
