@@ -52,6 +52,7 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ('[sites.a]\nhost = "h"\nshared = true\ndirectory = "/x"\n', 1, "must say where its jobs find their files"),
         ('[sites.a]\nhost = "h"\nshared = true\nslotz = 3\n', 4, "Did you mean slots?"),
         ('[sites.local]\nhost = "h"\nshared = true\n', 1, "local is this computer"),
+        (f'[sites.{"a" * 300}]\nhost = "h"\nshared = true\n', 1, "too long for a site"),
         ('[sites."a/b"]\nhost = "h"\nshared = true\n', 1, "letters, digits"),
     ],
 )

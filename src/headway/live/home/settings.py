@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "headway.toml"
 SITES = "sites"
+LONGEST_NAME = 64  # bytes of a site's name: names of folders have it, between others
 _TEXT, _NUMBER, _LIST, _SWITCH = "a text in quotes", "a whole number", "a list of texts", "true or false"
 _TIME = "a duration in quotes, such as 2h 30m"
 # Of the whole file: what each key must be. Most are options of headway run, by the same names.
@@ -162,6 +163,8 @@ def _site(path: str, lines: list[str], name: str, table: object) -> dict[str, Kn
     if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith((".", "-")):
         what = f"site {shown(name)}: a name has letters, digits, - and _ only."
         raise InputError(path, line, what, "It is the name of a folder too.")
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError(path, line, f"the name {shown(name[:20])}… is too long for a site.", "Give it a shorter one.")
     if name == "local":
         raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
     values = _checked(path, lines, section, table, SITE_KEYS)
