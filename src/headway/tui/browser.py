@@ -75,7 +75,10 @@ class Browser(App[None]):
         self._watcher.start()
 
     def on_resize(self, event: events.Resize) -> None:
-        self.query_one("#keys", Static).update(Text("\n".join(_lines(_KEYS, event.size.width))))
+        self._show_keys(event.size.width)
+
+    def _show_keys(self, width: int) -> None:
+        self.query_one("#keys", Static).update(Text("\n".join(_lines(_KEYS, width))))
 
     def on_unmount(self) -> None:
         self._watcher.stop()
@@ -112,6 +115,7 @@ class Browser(App[None]):
         self._tree, self._digits, self._name = told.tree, told.digits, f"{told.workflow.id} {told.workflow.name}"
         if told.remark:
             self._say(told.remark)
+        self._show_keys(self.size.width)  # the first size that is told may be that of no terminal at all
         row = self.query_one(Level).row
         self._show_level(row.path if row else "")
 
