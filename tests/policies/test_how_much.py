@@ -278,6 +278,15 @@ def test_hybrid_plus_keeps_limits(limits: Limits, kept: Callable[[tuple[Ask, ...
     assert found.asks and kept(found.asks)
 
 
+def test_hybrid_plus_puts_off_what_has_no_room_beside_what_runs() -> None:
+    left = Outlines(layers([2, 2])).of(range(4))
+    out = ((2, 2 * HOUR),)
+    shown = View(left, HOUR, 8, after(HOUR), Limits(processors=2, core_hours=99.0), out)
+    assert method("hybrid+")(shown) == Advice() and not problem(Advice(), shown)
+    poor = View(left, HOUR, 8, after(HOUR), Limits(processors=2, core_hours=0.5), out)
+    assert method("hybrid+")(poor) == Advice(individually=True)
+
+
 def test_hybrid_plus_asks_job_by_job_where_no_group_is_within_the_budget() -> None:
     shown = View(Outlines(layers([4, 4])).of(range(8)), 0.0, 8, never, Limits(core_hours=0.5))
     assert method("hybrid+")(shown) == Advice(individually=True)
