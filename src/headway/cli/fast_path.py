@@ -59,6 +59,7 @@ class Options:
     dry_run: bool = False
     exports: tuple[str, ...] = ()
     sites: tuple[str, ...] = ()
+    deadline: float | None = None  # seconds from now
 
 
 # Options that are not called like their field; and variables that have a say where an option is not given.

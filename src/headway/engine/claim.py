@@ -29,6 +29,7 @@ class Traits:
     special: bool
     final: JobId | None = None
     lanes: Mapping[int, Lane] = field(default_factory=dict)
+    affine: bool = False  # some of its jobs run on the host of the one before them
 
 
 Taken = tuple[Any, int, tuple[tuple[str, int], ...]]  # what was offered, the cores it gets, its named resources
@@ -118,7 +119,15 @@ def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tup
     taken, opened, is_free = list[Taken](), Changes(), False
     for some in _rounds(found):
         wanted = [
-            Candidate(offer, offer.cores, offer.memory, offer.lane, limit=offer.limit, expected=offer.expected)
+            Candidate(
+                offer,
+                offer.cores,
+                offer.memory,
+                offer.lane,
+                limit=offer.limit,
+                expected=offer.expected,
+                bound=offer.bound,
+            )
             for offer in some
         ]
         for offer, cores in room.take(wanted, traits.lanes, running):

@@ -61,6 +61,9 @@ class Facts:
     is_halted: bool = False  # its workflow was ended by one of its jobs
     attempt: LastAttempt | None = None
     premature_starts: Sequence[str] = ()  # jobs that failed after it had begun on what they belong to
+    bound: tuple[str, str, bool] | None = (
+        None  # the host that it must run on, the job that ran there, whether we are there
+    )
     parts: tuple[int, int] = (0, 0)  # its own processes, and those that have not ended
 
 
@@ -169,6 +172,11 @@ def _later(facts: Facts, now: Seconds) -> Iterator[str]:
 
 def _eligible(facts: Facts) -> Iterator[str]:
     yield from _unserved(facts)
+    if facts.bound is not None:
+        host, before, is_there = facts.bound
+        yield f"It must run on {unquoted(host)}, as {unquoted(before)} did (affinity)."
+        if not is_there:
+            yield f"No placeholder is there now. To run both elsewhere: headway redo {unquoted(before)}."
     if not facts.is_served:
         return
     lane = facts.lane

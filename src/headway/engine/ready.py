@@ -50,6 +50,7 @@ class Candidate:
     place: tuple[int, int, int] = (0, 0, 0)  # rank, arrival, place in its workflow: who comes first
     limit: Seconds | None = None  # of its run time
     expected: Seconds | None = None  # run time
+    bound: str = ""  # the host that it must run on, by affinity; "": any
 
 
 @mutable
@@ -58,7 +59,8 @@ class Room:
 
     Nobody is passed over for cores or memory: a wide job at the front waits for room, or it would wait for ever. One
     that wants more than there is at all gets everything. But a job that waits for a named resource or for its
-    category holds up only its lane, and one that takes too long for the time that is left holds up nobody. `ahead` more
+    category holds up only its lane, and one that takes too long for the time
+    that is left, or is bound to another host, holds up nobody. `ahead` more
     single-core jobs may be prefetched for slots that fall free.
     """
 
@@ -70,6 +72,7 @@ class Room:
     named: dict[str, int] = field(default_factory=dict)  # what is left of each named resource
     is_whole: bool = False  # nothing else runs there: what does not fit now never will
     within: Within | None = None  # None: the time that is left is not limited
+    host: str = ""  # where this is; "": the only host there is
 
     @property
     def most(self) -> int:
@@ -97,6 +100,8 @@ class Room:
             lane = lanes.get(candidate.lane, PLAIN) if lanes else PLAIN
             if lane is not PLAIN and not self._may(lane, busy):
                 full.add(candidate.lane)
+                continue
+            if candidate.bound and self.host and candidate.bound != self.host:
                 continue
             wanted = min(candidate.cores, self.slots)
             if not self._fits(wanted, candidate.memory):

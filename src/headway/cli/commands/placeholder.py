@@ -5,39 +5,13 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 
 import click
 
-from headway.cli.commands.run import option_of
+from headway.cli.commands.run import moment_option, option_of
 from headway.cli.commands.running import named_resources, size
 from headway.cli.configured import Configured
 from headway.cli.fast_path import MOST_SLOTS
-
-CLOCK = "%H:%M"
-
-
-def _until(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
-    """Seconds from now; a time of day is the next one."""
-    if text is None:
-        return None
-    from headway.model.quantities import seconds
-
-    now = time.time()
-    parts = text.split(":")
-    if len(parts) == 2 and all(part.isdecimal() for part in parts) and int(parts[0]) < 24 and int(parts[1]) < 60:
-        today = time.localtime(now)
-        moment = time.mktime((*today[:3], int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
-        if moment <= now:
-            moment = time.mktime((*today[:2], today.tm_mday + 1, int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
-        return moment - now
-    try:
-        found = seconds(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is neither a time of day (18:30) nor a duration (2h 30m).") from None
-    if not found > 0:
-        raise click.BadParameter("it must be later than now.")
-    return found
 
 
 def _duration(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
@@ -59,7 +33,7 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
 @click.option("--slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
 @click.option(
     "--until",
-    callback=_until,
+    callback=moment_option,
     metavar="TIME",
     help="End then: 18:30, or 2h 30m from now. No job is begun that cannot be expected to end before.",
 )

@@ -29,6 +29,31 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
         raise click.BadParameter(f"{text!r} is not {expected}.") from None
 
 
+def moment_option(context: click.Context, option: click.Parameter, text: str | None) -> float | None:
+    """Seconds from now; a time of day is the next one."""
+    if text is None:
+        return None
+    import time
+
+    from headway.model.quantities import seconds
+
+    now = time.time()
+    parts = text.split(":")
+    if len(parts) == 2 and all(part.isdecimal() for part in parts) and int(parts[0]) < 24 and int(parts[1]) < 60:
+        today = time.localtime(now)
+        moment = time.mktime((*today[:3], int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
+        if moment <= now:
+            moment = time.mktime((*today[:2], today.tm_mday + 1, int(parts[0]), int(parts[1]), 0, *today[6:8], -1))
+        return moment - now
+    try:
+        found = seconds(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a time of day (18:30) nor a duration (2h 30m).") from None
+    if not found > 0:
+        raise click.BadParameter("it must be later than now.")
+    return found
+
+
 def _address(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
     if text is not None and (text.startswith("-") or not text.isprintable() or not text.isascii() or " " in text):
         raise click.BadParameter(f"{text!r} is no address.")
@@ -92,6 +117,13 @@ def option_of(name: str, **settings: Any) -> Callable[[Command], Command]:
     "sites",
     metavar="NAME",
     help="Run at this site of headway.toml, for each --site given; local is this computer. Without it, only here.",
+)
+@option_of(
+    "deadline",
+    callback=moment_option,
+    metavar="TIME",
+    help="When all must be done: 18:30, or 2h 30m from now. Says beforehand whether that can be, and warns when it"
+    " cannot be any more. Exit code 5: all done, but later.",
 )
 @option_of("place", metavar="WORKFLOW.JOB", hidden=True)  # the runner says this of a sub-DAG
 @option_of("as_json", help="Report in JSON at the end.")

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from headway.cli.fast_path import Options
+from headway.cli.fast_path import Options, without
 from headway.model.errors import HeadwayError, UsageError, unquoted
 from headway.model.record import replace
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from headway.live.runs.session import Outcome, Session
     from headway.model.workflow import Workflow
 
+LATE = 5  # the exit code of a run that has done all, but after its deadline
 MOST_WARNINGS = 10  # that are worth a line each before a run
 
 
@@ -44,6 +45,13 @@ def _run(options: Options) -> int:
         from headway.live.reading.read import read
 
         read(options.workflow, format=options.format_name)  # says what is wrong, before a folder is made for nothing
+    deadline = None
+    if options.deadline is not None:
+        from headway.live.runs.deadline import ORDER, Deadline
+
+        deadline = Deadline(options.deadline)
+        if options.order_name == without("order_name"):
+            options = replace(options, order_name=ORDER)
     memory, named = size(options.memory), named_resources(options.resources)
     folder, server = place_of_run(options.store, options.workflow)
     if options.dry_run:
@@ -90,6 +98,8 @@ def _run(options: Options) -> int:
         apart = [site for site in named_sites(options.sites) if site.directory]
         if apart:
             session.declare(apart)
+    if deadline is not None:
+        session.meet(deadline)
     gc.freeze()  # what is there stays
     gc.enable()
     if options.share is not None:
@@ -100,7 +110,7 @@ def _run(options: Options) -> int:
         from headway.cli.display.answer import print_json
         from headway.live.answers.run import answer
 
-        print_json(answer(outcome, place, session.warnings))
+        print_json(answer(outcome, place, session.warnings, session.deadline))
     if options.notify is not None or options.mail is not None:
         from headway.live.runs.hooks import End, notified
 
@@ -108,6 +118,8 @@ def _run(options: Options) -> int:
         end = End(found.name, *counts, outcome.seconds, outcome.exit_code, place)
         for problem in notified(end, options.notify, options.mail):
             print(f"warning: {problem}", file=sys.stderr)
+    if deadline is not None and not outcome.exit_code and not deadline.is_met:
+        return LATE
     return outcome.exit_code
 
 
@@ -170,6 +182,8 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
         display.say(f"warning: {warning}")
     if len(session.warnings) > MOST_WARNINGS:
         display.say(f"and {len(session.warnings) - MOST_WARNINGS:,} more warnings; --json tells them all.")
+    for sentence in session.foreseen:
+        display.say(sentence)
     if session.rescue is not None:
         display.say(f"going on from {session.rescue.name}.")
     if options.detach:
@@ -181,6 +195,8 @@ def watch(session: Session, slots: int, options: Options, home: Home) -> Outcome
     leave_at_once_on_ctrl_c()
     outcome = session.ended(display.say)
     display.end(outcome, slots, retrying(options))
+    if session.deadline is not None and not options.as_json:
+        display.say(session.deadline.verdict)
     return outcome
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.experiments.batchqueue.measuring import Cell, read_log
-from headway.experiments.batchqueue.numbers import Cells, average, less, share
+from headway.experiments.batchqueue.numbers import Cells, Value, average, share
 from headway.experiments.batchqueue.plans import HELD_OUT, METHODS, OURS, VARIANT_POLICY, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, Row
 from headway.experiments.report import Report
@@ -97,12 +97,21 @@ def _ours(cell: Cell) -> list[str]:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
-    """In how many cells hybrid+ is told apart from hybrid, and on which side."""
+    """In how many cells hybrid+ is told apart from hybrid by the ratio in the table, and on which side."""
     told = []
     for metric, said in (("wait", "waits"), ("core_hours", "uses CPU hours")):
-        found = [less([cell], OURS, "hybrid", metric) for cell in cells]
-        told.append(f"{said} less in {found.count(True)}, more in {found.count(False)}")
+        found = [share([cell], OURS, "hybrid", metric) for cell in cells]
+        fewer, more = (sum(one is not None and apart(one) for one in found) for apart in (_below_one, _above_one))
+        told.append(f"{said} less in {fewer}, more in {more}")
     return f"Of {len(cells)} cells, hybrid+ {' and '.join(told)}; in the others it is not told apart."
+
+
+def _below_one(ratio: Value) -> bool:
+    return ratio.high < 1
+
+
+def _above_one(ratio: Value) -> bool:
+    return ratio.low > 1
 
 
 def _waits(cell: Cell, methods: Sequence[str]) -> list[str]:
@@ -212,8 +221,10 @@ def add_variants(report: Report, cells: Cells, plan: Plan) -> None:
         return
     report.say(
         "## Wrong run times, and all jobs of the logs",
-        f"Mean waits in seconds under {VARIANT_POLICY}, 95% intervals over starts. error-σ: expected run times are"
-        " wrong by a lognormal factor; jobs that an allocation cuts off run again. all-jobs: jobs of the log that did"
+        f"Mean waits in seconds under {VARIANT_POLICY} on {len(plan.families) * len(plan.some)} dags, 95% intervals"
+        " over starts. error-σ: expected run times are wrong by a lognormal factor; jobs that an allocation cuts off"
+        " run again. Requests have no margin: a job that takes any longer than expected can be cut off, so that small"
+        " errors cost whole runs too. all-jobs: jobs of the log that did"
         " not finish are replayed too.",
     )
     report.table(["variant", "cluster", *METHODS, "cut off: " + " / ".join(METHODS)], rows)

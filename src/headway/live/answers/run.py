@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headway.engine.plan import Verdict
+    from headway.live.runs.deadline import Deadline
     from headway.live.runs.session import Outcome
 
 
-def answer(outcome: Outcome, store: str, warnings: Sequence[str]) -> dict[str, Any]:
+def answer(outcome: Outcome, store: str, warnings: Sequence[str], deadline: Deadline | None = None) -> dict[str, Any]:
     """As docs/json.md says."""
     failures = [{"job": one.job, "exit_code": one.exit_code, "log": one.log} for one in outcome.failures]
+    met = {}
+    if deadline is not None:
+        met = {"deadline": deadline.end, "met": deadline.is_met, "slack": deadline.slack}
     return {
         "done": outcome.tally.done,
         "failed": outcome.tally.failed,
@@ -28,6 +32,7 @@ def answer(outcome: Outcome, store: str, warnings: Sequence[str]) -> dict[str, A
         "store": store,
         "failures": failures,
         "warnings": list(warnings),
+        **met,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections import deque
 
 from headway.engine.ready import Room
@@ -22,6 +23,7 @@ class HostRoom:
 
     def __init__(self, jobs: Jobs, demand: Demand, nesting: Nesting, is_far: bool) -> None:
         self._jobs, self._demand, self._nesting, self._is_far = jobs, demand, nesting, is_far
+        self._host = socket.gethostname()
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def beside(self, prefetched: deque[Lease], round_trip: Seconds, now: Seconds) -> Room:
@@ -42,7 +44,8 @@ class HostRoom:
             not jobs.running or all(job.lease.kind == Kind.SERVICE for job in jobs.running.values())
         )
         within = self._demand.within(now) if self._demand.serves else None
-        return Room(max(slots - cores, 0), slots, max(ahead, 0), max(there - memory, 0), there, named, is_whole, within)
+        free, most, left = max(slots - cores, 0), max(ahead, 0), max(there - memory, 0)
+        return Room(free, slots, most, left, there, named, is_whole, within, self._host)
 
     def idle(self, prefetched: deque[Lease]) -> list[WorkflowId]:
         """Workflows that are wanted and have nothing here that runs or is prefetched, services left out."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from headway.live.client.line import Line
     from headway.live.client.lines import Lines
     from headway.live.runs.dagman_files import DagmanFiles
+    from headway.live.runs.deadline import Deadline
     from headway.live.sites.site import Site
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
@@ -99,6 +100,9 @@ class Session:
         self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._tell = tell
+        self._arguments = arguments
+        self.deadline: Deadline | None = None
+        self.foreseen: Sequence[str] = ()  # what was said of it beforehand
         self._files: DagmanFiles | None = None
         if wish.place is not None:
             from headway.live.runs.sub_dag import sub_dag
@@ -166,6 +170,15 @@ class Session:
         if apart and without:
             self.warnings.append(warning(apart, without))
 
+    def meet(self, deadline: Deadline) -> None:
+        """Has a deadline: says what can be said of it beforehand, or refuses it."""
+        from headway.live.runs.expected_times import run_times
+
+        store, number = self._store, self.number
+        times = run_times(store, source_of(self._workflow, self._arguments))
+        self.foreseen = deadline.foresee(store, number, self._flat, times, self._wish.slots)
+        self.deadline = deadline
+
     def start(self) -> None:
         """Tells the runner what is wanted."""
         failpoint("hello.before")
@@ -209,7 +222,12 @@ class Session:
             known = self._original, self._store, self.number, self._since
             files = waited_out(lambda: DagmanFiles(*known, warn), warn)
         assert self._line is not None
-        yield from reports(self._line, stops, tell=True, between=None if files is None else files.update)
+        between = None if files is None else files.update
+        if self.deadline is not None:
+            from headway.live.runs.deadline import watched
+
+            between = watched(self.deadline, self._store, self.number, warn, between)
+        yield from reports(self._line, stops, tell=True, between=between)
         if files is not None:
             self._files = files
 
@@ -218,6 +236,8 @@ class Session:
         outcome, files = waited_out(lambda: self.outcome, warn), self._files
         if files is not None:
             waited_out(lambda: files.end(outcome.dagmans_code), warn)
+        if self.deadline is not None:
+            self.deadline.settle(time.time(), not outcome.tally.failed and not outcome.tally.skipped)
         return outcome
 
     def _bounds(self) -> Bounds:

@@ -52,6 +52,15 @@ class Provisioning:
         """Whether nothing was asked for that is not over."""
         return self._has_looked and not self._open
 
+    @property
+    def said(self) -> list[str]:
+        """What people wait for while nothing runs."""
+        queued = sum(one.state is not State.RUNNING for one in self._open)
+        if not queued:
+            return []
+        what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
+        return [f"{what} in the queue of {self._owner.site.name}"]
+
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
         while True:

@@ -214,7 +214,9 @@ class QueueSite:
             workflow = WorkflowId(guest.run.workflow)
             is_over = not trouble and self._is_done(guest, workflow, running.get(workflow, 0))
             done = self.done.get(workflow, 0)
-            said = Progress(done, running.get(workflow, 0), trouble=trouble or self.trouble, ended=is_over)
+            count = running.get(workflow, 0)
+            names = [] if count else self.provisioning.said
+            said = Progress(done, count, names, trouble=trouble or self.trouble, ended=is_over)
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)

@@ -79,7 +79,13 @@ class Allocations:
         secret = secrets.token_urlsafe(32)
         with self._database.transaction():
             self._database.run(
-                "ask_allocation", site=encode(site), cores=cores, seconds=seconds, now=now, token=_digest(secret)
+                "ask_allocation",
+                site=encode(site),
+                cores=cores,
+                seconds=seconds,
+                asked=int(State.ASKED),
+                now=now,
+                token=_digest(secret),
             )
             return int(self._database.run("entered")[0][0]), secret
 
@@ -97,13 +103,15 @@ class Allocations:
     def queued(self, number: int, queue_id: str) -> None:
         """Its queue has it, and calls it so."""
         with self._database.transaction():
-            self._database.run("queue_allocation", id=number, queue_id=queue_id)
+            states = {"asked": int(State.ASKED), "queued": int(State.QUEUED)}
+            self._database.run("queue_allocation", id=number, queue_id=queue_id, **states)
 
     def end(self, numbers: Sequence[int], reason: str, now: Seconds) -> None:
         """They are over, or never were."""
         with self._database.transaction():
             for number in numbers:
-                self._database.run("end_allocation", id=number, reason=encode(reason) if reason else None, now=now)
+                why = encode(reason) if reason else None
+                self._database.run("end_allocation", id=number, reason=why, now=now, over=int(State.ENDED))
 
     def admit(self, number: int, site: str, secret: str, instance: str, now: Seconds) -> bool:
         """Whether a placeholder is that of an allocation of this site: the first process to show its secret."""
@@ -111,7 +119,8 @@ class Allocations:
             for token, known, of, ended in self._database.run("token_of", id=number):
                 is_good = hmac.compare_digest(token, _digest(secret)) and decode(of) == site and ended is None
                 if is_good and (known is None or hmac.compare_digest(known, _digest(instance))):
-                    self._database.run("begin_allocation", id=number, instance=_digest(instance), now=now)
+                    runs = int(State.RUNNING)
+                    self._database.run("begin_allocation", id=number, instance=_digest(instance), now=now, runs=runs)
                     return True
         return False
 

@@ -45,8 +45,18 @@ def facts(database: Database, workflow: WorkflowId, job: JobId, is_served: bool)
         bool(halted),
         _last_attempt(database, workflow, job),
         [decode(one) for (one,) in database.run("doubts_of", workflow=workflow, job=job)] if not waits else [],
+        _bound(database, workflow, job) if may_run else None,
         (parts, left),
     )
+
+
+def _bound(database: Database, workflow: WorkflowId, job: JobId) -> tuple[str, str, bool] | None:
+    """The host that a job is bound to by affinity, in a store that several hosts may use."""
+    if not database.is_shared:
+        return None
+    for host, before, is_there in database.run("bound_to", workflow=workflow, job=job):
+        return decode(host), decode(before), bool(is_there)
+    return None
 
 
 def _awaited(database: Database, workflow: WorkflowId, job: JobId) -> list[Awaited]:

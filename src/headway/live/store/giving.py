@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from headway.live.store.database import Database
 
 
+ALL_TIME = 1e300  # seconds: no job takes longer
+
+
 def traits(database: Database, workflow: WorkflowId) -> Traits:
     """What of a workflow does not change."""
-    ((special, final),) = database.run("traits", workflow=workflow) or [(0, None)]
+    ((special, final, affine),) = database.run("traits", workflow=workflow) or [(0, None, 0)]
     lanes = {}
     if special:
         for lane, category, most, named in database.run("lanes", workflow=workflow):
             pairs = tuple((name, count) for name, count in json.loads(named))
             lanes[lane] = Lane(None if category is None else decode(category), most, pairs)
-    return Traits(bool(special), final, lanes)
+    return Traits(bool(special), final, lanes, bool(affine))
 
 
 def outlook(database: Database, workflow: WorkflowId) -> Outlook:
@@ -113,14 +116,17 @@ class Giving:
         return outlook(self._database, workflow)
 
     def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> list[Candidate]:
-        if within is None:
+        if within is None and not (self._database.is_shared and self._traits(workflow).affine):
             found = self._database.run("eligible", workflow=workflow, lane=lane, most=most)
             return [Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0])) for one in found]
-        found = self._database.run(
-            "eligible_within", workflow=workflow, lane=lane, most=most, left=within.left, unknown=within.unknown
-        )
+        left, unknown = (ALL_TIME, 0.0) if within is None else (within.left, within.unknown)
+        given = {"left": left, "unknown": unknown, "placeholder": self._placeholder}
         return [
-            Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0]), one[4], one[11]) for one in found
+            Candidate(
+                *(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0]), one[4], one[11]),
+                "" if one[12] is None else decode(one[12]),
+            )
+            for one in self._database.run("eligible_for", workflow=workflow, lane=lane, most=most, **given)
         ]
 
     def last(self, workflow: WorkflowId, final: JobId) -> Candidate:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from headway.live.store.database import Database
 
-_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts", "wanted", "files")
+_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts", "wanted", "files", "affinities")
 
 
 class History:

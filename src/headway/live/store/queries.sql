@@ -41,6 +41,9 @@ COPY nodes (workflow, job, begins, rules, parts, owner, late, step, parts_left, 
 -- name: add_lane
 INSERT INTO lanes (workflow, lane, category, most, named) VALUES (:workflow, :lane, :category, :most, :named)
 
+-- name: add_affinity
+INSERT INTO affinities (workflow, job, after) VALUES (:workflow, :job, :after)
+
 -- name: add_group
 INSERT INTO job_groups (workflow, place, path, first, last) VALUES (:workflow, :place, :path, :first, :last)
 
@@ -238,7 +241,7 @@ UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NOT NULL AND e
 INSERT INTO doubts (workflow, job, because) VALUES (:workflow, :job, :because) ON CONFLICT DO NOTHING
 
 -- name: traits
-SELECT special, final FROM workflows WHERE id = :workflow
+SELECT special, final, EXISTS (SELECT 1 FROM affinities WHERE workflow = :workflow) FROM workflows WHERE id = :workflow
 
 -- name: lanes
 SELECT lane, category, most, named FROM lanes WHERE workflow = :workflow
@@ -319,12 +322,19 @@ FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memo
     ORDER BY rank, arrival, job LIMIT :most FOR UPDATE SKIP LOCKED) AS j -- postgresql
     JOIN specs s ON s.workflow = j.workflow AND s.job = j.job ORDER BY j.rank, j.arrival, j.job -- postgresql
 
--- The same, of jobs that can be expected to end in the time that is left (engine.ready.Within).
--- name: eligible_within
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds
+-- The same, of jobs that can be expected to end in the time that is left (engine.ready.Within), and that are not bound to
+-- another host by affinity; with the host that they are bound to.
+-- name: eligible_for
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds,
+    h.host
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- postgresql
+    LEFT JOIN affinities f ON f.workflow = j.workflow AND f.job = j.job
+    LEFT JOIN jobs p ON p.workflow = f.workflow AND p.job = f.after
+    LEFT JOIN attempts a ON a.id = p.lease
+    LEFT JOIN placeholders h ON h.id = a.placeholder
 WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = {ELIGIBLE}
+    AND (h.host IS NULL OR h.host = (SELECT host FROM placeholders WHERE id = :placeholder))
     AND COALESCE(s.time, s.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
 ORDER BY j.rank, j.arrival, j.job LIMIT :most
 FOR UPDATE OF j SKIP LOCKED -- postgresql

@@ -36,7 +36,7 @@ SELECT workflow, job FROM attempts WHERE id = :lease
 DELETE FROM files WHERE workflow = :workflow
 
 -- name: ask_allocation
-INSERT INTO allocations (site, cores, seconds, state, asked, token) VALUES (:site, :cores, :seconds, 0, :now, :token)
+INSERT INTO allocations (site, cores, seconds, state, asked, token) VALUES (:site, :cores, :seconds, :asked, :now, :token)
 
 -- name: open_allocations
 SELECT id, cores, seconds, state, asked, queue_id, began FROM allocations WHERE site = :site AND ended IS NULL ORDER BY id
@@ -45,17 +45,18 @@ SELECT id, cores, seconds, state, asked, queue_id, began FROM allocations WHERE 
 SELECT id, site, cores, seconds, state, asked, queue_id, began, ended, reason FROM allocations ORDER BY id
 
 -- name: queue_allocation
-UPDATE allocations SET queue_id = :queue_id, state = CASE WHEN state = 0 THEN 1 ELSE state END WHERE id = :id AND ended IS NULL
+UPDATE allocations SET queue_id = :queue_id, state = CASE WHEN state = :asked THEN :queued ELSE state END
+WHERE id = :id AND ended IS NULL
 
 -- name: end_allocation
-UPDATE allocations SET ended = :now, reason = :reason, state = 3 WHERE id = :id AND ended IS NULL
+UPDATE allocations SET ended = :now, reason = :reason, state = :over WHERE id = :id AND ended IS NULL
 
 -- name: token_of
 SELECT token, instance, site, ended FROM allocations WHERE id = :id
 FOR UPDATE -- postgresql
 
 -- name: begin_allocation
-UPDATE allocations SET state = 2, began = COALESCE(began, :now), instance = :instance WHERE id = :id
+UPDATE allocations SET state = :runs, began = COALESCE(began, :now), instance = :instance WHERE id = :id
 
 -- What eligible jobs want, and what jobs use that run at a site.
 -- name: eligible_cores
@@ -71,3 +72,14 @@ DELETE FROM wanted WHERE workflow = :workflow AND site = :site
 
 -- name: placeholders_at
 SELECT site, COUNT(*) FROM placeholders WHERE ended IS NULL GROUP BY site
+
+-- name: forget_affinities
+DELETE FROM affinities WHERE workflow = :workflow
+
+-- The host that a job is bound to, the job that ran there, and whether a placeholder is there now.
+-- name: bound_to
+SELECT h.host, s.name, EXISTS (SELECT 1 FROM placeholders q WHERE q.host = h.host AND q.ended IS NULL)
+FROM affinities f JOIN jobs p ON p.workflow = f.workflow AND p.job = f.after
+    JOIN specs s ON s.workflow = f.workflow AND s.job = f.after
+    JOIN attempts a ON a.id = p.lease JOIN placeholders h ON h.id = a.placeholder
+WHERE f.workflow = :workflow AND f.job = :job

@@ -147,6 +147,8 @@ class SqliteDatabase:
         db.executemany(_TEXT["add_node"], ((number, *values) for values in new.nodes()))
         db.executemany(_TEXT["add_lane"], ((number, *values) for values in new.lanes()))
         db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
+        if affinities := new.affinities():
+            db.executemany(_TEXT["add_affinity"], [(number, *values) for values in affinities])
         return WorkflowId(number or 0)
 
     def lease(

@@ -11,7 +11,7 @@ from headway.live.store.spec import Spec, is_open
 from headway.live.store.text import decode, encode
 from headway.model.errors import HeadwayError
 from headway.model.flatten import Flat
-from headway.model.job import HERE, PLAIN, Job
+from headway.model.job import HERE, NO_ATTRIBUTES, PLAIN, Job
 from headway.model.messages import Seconds, WorkflowId
 from headway.model.states import State
 
@@ -85,6 +85,16 @@ class Submission(Intake):
         for node, entry in enumerate(self.extra, len(self.flat.jobs)):
             job = entry.job
             yield node, encode(entry.name), job.resources.time, job.seconds, Spec.of(job).text()
+
+    def affinities(self) -> list[tuple[int, int]]:
+        """job, after: jobs that are to run on the host of the one before them in their group."""
+        found, dag = list[tuple[int, int]](), self.flat.dag
+        for node, job in enumerate(self.flat.jobs):
+            if job is not None and job.attributes is not NO_ATTRIBUTES and job.affinity:
+                before = [parent for parent in dag.parents_of(node) if self.flat.jobs[parent] is not None]
+                if before:
+                    found.append((node, max(before)))
+        return found
 
     def groups(self) -> Iterator[tuple[int, str, int, int]]:
         """place, path, first, last: the groups of more than one job."""
@@ -166,7 +176,7 @@ class Submissions:
     def resume(self, workflow: WorkflowId, in_place: bool = False) -> None:
         """A workflow is run: what ended it early does not count any more. `in_place`: as a job of another."""
         with self._database.transaction():
-            ((special, _),) = self._database.run("traits", workflow=workflow) or [(0, None)]
+            ((special, _, _),) = self._database.run("traits", workflow=workflow) or [(0, None, 0)]
             if special:
                 from headway.live.store.again import resume
 

@@ -32,3 +32,11 @@ CREATE TABLE allocations (
     instance TEXT                       -- the process that showed it first: nobody else may
 );
 CREATE INDEX allocations_open ON allocations (site) WHERE ended IS NULL;
+-- Jobs that run on the host of another one, the one before them in their group.
+CREATE TABLE affinities (
+    workflow BIGINT NOT NULL,
+    job BIGINT NOT NULL,
+    after BIGINT NOT NULL,
+    PRIMARY KEY (workflow, job)
+) WITHOUT ROWID;                                               -- sqlite
+);                                                             -- postgresql
