@@ -274,3 +274,15 @@ def test_bad_words_are_told_in_a_sentence(tmp_path: Path, words: tuple[str, ...]
     done = headway("placeholder", *words, cwd=tmp_path)
     assert done.returncode in (2, 4) and said in done.stderr and "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_sub_dag_and_commands_of_headway_in_a_job_find_the_store_of_their_placeholder(shop: Shop) -> None:
+    (shop.folder / "job.sub").write_text("executable = /bin/sh\narguments = \"-c 'echo inner >> ledger'\"\nqueue\n")
+    (shop.folder / "inner.dag").write_text("JOB I job.sub\n")
+    (shop.folder / "outer.dag").write_text("SUBDAG EXTERNAL S inner.dag\n")
+    done = headway("submit", str(shop.folder / "outer.dag"), "--store", shop.store, env=shop.environment)
+    assert done.returncode == 0, done.stderr
+    shop.submit("w.py", f"w.job('ask', '{sys.executable} -m headway status > status')")
+    assert shop.placeholder("--idle", "0.2s").wait(60) == 0
+    assert shop.ledger == {"inner": 1}
+    assert "ask" in (shop.folder / "status").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ('[sites.a]\nhost = "h"\nshared = true\ndirectory = "/x"\n', 1, "must say where its jobs find their files"),
         ('[sites.a]\nhost = "h"\nshared = true\nslotz = 3\n', 4, "Did you mean slots?"),
         ('[sites.local]\nhost = "h"\nshared = true\n', 1, "local is this computer"),
+        (f'[sites.{"a" * 300}]\nhost = "h"\nshared = true\n', 1, "too long for a site"),
         ('[sites."a/b"]\nhost = "h"\nshared = true\n', 1, "letters, digits"),
     ],
 )
@@ -59,6 +61,31 @@ def test_what_is_wrong_is_told_with_its_line(folder: Path, text: str, line: int,
     with pytest.raises(InputError) as caught:
         settings()
     assert caught.value.line == line and said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [(f"a = {'[' * 5000}{']' * 5000}", "nested too deeply"), (f"slots = {'9' * 5000}", "too many digits")],
+    ids=["deep", "long"],
+)
+def test_a_file_that_toml_cannot_take_is_named_not_traced(folder: Path, text: str, said: str) -> None:
+    (folder / "here/headway.toml").write_text(text)
+    with pytest.raises(InputError, match=rf"headway\.toml:1: .*{said}"):
+        settings()
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["folder", "pipe"])
+def test_a_folder_or_a_pipe_called_headway_toml_is_named_and_not_waited_for(
+    folder: Path, make: Callable[[Path], None]
+) -> None:
+    make(folder / "here/headway.toml")
+    with pytest.raises(InputError, match=r"headway\.toml:1: this is no file"):
+        settings()
+
+
+def test_a_file_with_a_byte_order_mark_is_read(folder: Path) -> None:
+    (folder / "here/headway.toml").write_bytes(b"\xef\xbb\xbfslots = 5\n")
+    assert settings().values["slots"].value == 5
 
 
 def test_a_file_that_anybody_can_write_is_refused(folder: Path) -> None:

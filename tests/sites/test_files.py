@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from headway.live.sites.copying import Copying
+from headway.live.sites.frames import Look, Put, Seal
+from headway.live.sites.front_files import answered
+from headway.model.errors import HeadwayError
 from tests.infra.root import needs_root
 from tests.live.ledger import until
+from tests.shell import headway
 from tests.sites.bench import Bench
+
+if TYPE_CHECKING:
+    from headway.live.sites.frames import Control
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ssh")]
 
@@ -169,3 +179,80 @@ def test_a_full_disk_there_is_told_and_what_did_not_fit_runs_when_there_is_room(
     subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
     assert run.wait(60) == 0
     assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
+def test_a_pipe_or_an_endless_device_among_the_outputs_does_not_hold_up_the_site(apart: Bench) -> None:
+    make = "mkdir out; echo 1 > out/one; mkfifo out/pipe; ln -s /dev/zero out/zero; ln -s nowhere out/gone"
+    apart.script(f"workflow.job('all', {make!r}, outputs=['out'])", "workflow.job('next', 'true')")
+    apart("run", "w.py", "--site", "a")
+    assert [one.name for one in (apart.folder / "out").iterdir()] == ["one"]
+
+
+def test_files_whose_names_are_as_long_as_names_can_be_are_copied(apart: Bench) -> None:
+    longest, other = "n" * 255, "é" * 127
+    (apart.folder / longest).write_text("1\n")
+    apart.script(f"workflow.job('copy', 'cat {longest} > {other}', inputs=[{longest!r}], outputs=[{other!r}])")
+    apart("run", "w.py", "--site", "a")
+    assert (apart.folder / other).read_text() == "1\n"
+    assert not [*apart.folder.rglob("*.headway-part")]
+
+
+def test_an_input_that_cannot_be_written_there_is_not_tried_hundreds_of_times_a_second(apart: Bench) -> None:
+    (apart.folder / "in/one").write_text("1\n")
+    apart.script(
+        "first = workflow.job('first', 'rm -rf in; mkdir -p in/one/below')",  # a folder, where a file shall be
+        "workflow.job('then', 'cat in/one', inputs=['in/one'], after=first)",
+        f"workflow.job('mend', {note('mend', apart)!r} + '; sleep 3; rm -r in/one', after=first)",
+    )
+    done = apart("run", "w.py", "--site", "a")
+    assert "Is a directory" in done.stderr
+    attempts = [one for one in apart.json("history")["attempts"] if one["job"] == "then"]
+    assert attempts[-1]["exit_code"] == 0
+    assert all("Is a directory" in one["reason"] for one in attempts[:-1])
+    assert 1 < len(attempts) < 10
+
+
+def test_a_file_that_grows_while_it_is_copied_is_named_as_such(apart: Bench) -> None:
+    """The message must not send its user to look for room on the far disk."""
+    source, there = apart.folder / "in/one", str(apart.folder / "there/one")
+    source.write_text("1\n")
+    said: list[Control] = []
+    copying, ended = Copying(said.append), list[HeadwayError | None]()
+    copying.there([(str(source), there)], [], ended.append)
+    while not ended:
+        message = said.pop(0)
+        assert isinstance(message, (Look, Put, Seal))
+        source.write_text("other\n")
+        copying.heard(message.number, answered(message))
+    assert "changes while it is copied" in str(ended[0])
+
+
+def test_a_directory_in_the_home_of_nobody_is_named(apart: Bench) -> None:
+    config = apart.folder / "headway.toml"
+    config.write_text(config.read_text().replace(f"{apart.folder}/there/a", "~nobody-of-that-name/x"))
+    apart.script("workflow.job('a', 'true')")
+    done = apart("run", "w.py", "--site", "a", code=1)
+    assert '"~nobody-of-that-name/x"' in done.stderr and "headway.toml" in done.stderr
+
+
+def test_a_sub_dag_is_refused_at_a_site_where_headway_is_not(bench: Bench) -> None:
+    (bench.folder / "job.sub").write_text("executable = /bin/true\nqueue\n")
+    (bench.folder / "inner.dag").write_text("JOB I job.sub\n")
+    (bench.folder / "outer.dag").write_text("JOB A job.sub\nSUBDAG EXTERNAL S inner.dag\n")
+    done = bench("run", "outer.dag", "--site", "a", code=2)
+    assert "S is a sub-DAG" in done.stderr and "SPLICE" in done.stderr
+    bench("run", "outer.dag")
+
+
+def test_a_check_tells_why_a_site_cannot_be_used(bench: Bench) -> None:
+    with (bench.folder / "headway.toml").open("a") as config:
+        config.write('\n[sites.c]\nhost = "h1"\nshared = true\npython = "/nowhere/python3"\n')
+    (problem,) = [
+        one["problem"] for one in json.loads(bench("sites", "--check", "c", "--json", code=1).stdout)["sites"]
+    ]
+    assert "the python of this site cannot be started on h1" in problem and "/nowhere/python3" in problem
+
+
+def test_a_check_in_a_folder_where_nothing_can_be_written_says_so() -> None:
+    done = headway("sites", "--check", "local", cwd=Path("/proc"))
+    assert done.returncode == 1 and "no file can be made in this folder" in done.stderr

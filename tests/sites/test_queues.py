@@ -118,3 +118,11 @@ def test_a_queue_that_does_not_answer_is_no_empty_one(name: str) -> None:
 def test_a_queue_that_nobody_knows_is_refused() -> None:
     with pytest.raises(UsageError, match="there is no queue"):
         queue("pbs")
+
+
+def test_a_site_whose_time_is_under_a_second_does_not_ask_slurm_for_time_without_end() -> None:
+    assert "#SBATCH --time=1\n" in queue("slurm").script(Request("n", 1, 0, "/l"), COMMAND)
+
+
+def test_a_percent_sign_in_the_folder_of_logs_is_not_one_of_slurms_patterns() -> None:
+    assert "#SBATCH --output=/a%%j/l\n" in queue("slurm").script(Request("n", 1, 60, "/a%j/l"), COMMAND)

@@ -17,6 +17,7 @@ COMMANDS = {
     "run": ("run", "Run a workflow to its end, here or at sites of headway.toml."),
     "submit": ("submit", "Put a workflow into a store, for placeholders to run."),
     "placeholder": ("placeholder", "Take jobs from a store until it is stopped."),
+    "serve": ("serve", "Let placeholders on other hosts take jobs from a store."),
     "attach": ("attach:attach", "Watch a workflow that is being run."),
     "cancel": ("attach:cancel", "Stop a workflow that is being run."),
     "runs": ("runs", "The workflows of a store, and how far they are."),

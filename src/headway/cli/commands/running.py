@@ -95,6 +95,7 @@ def _run(options: Options) -> int:
     if options.sites:
         from headway.live.sites.named import named_sites
 
+        session.check_sites(named_sites(options.sites))
         apart = [site for site in named_sites(options.sites) if site.directory]
         if apart:
             session.declare(apart)

@@ -21,6 +21,10 @@ from headway.live.home.ownership import own_file
 from headway.live.store import FILE, is_server, opened
 from headway.model.errors import HeadwayError, NotFoundError, shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def served_place(place: str) -> str:
     """The file or server of a store, as `opened` takes it; a file is made fit for several placeholders."""
@@ -37,14 +41,19 @@ def served_place(place: str) -> str:
     return str(home.folder / FILE)
 
 
-def own_home(place: str) -> tuple[Home, int]:
+def mark_of(place: str) -> str:
+    """What tells a store from others."""
+    store = opened(place)
+    mark = store.id
+    store.close()
+    return mark
+
+
+def own_home(mark: str) -> tuple[Home, int]:
     """A folder for a placeholder of this store on this host that no other has, the first that is free; and our claim.
 
     Its runner's lock does not do for that: two that come at once would find it free, and share one runner.
     """
-    store = opened(place)
-    mark = store.id
-    store.close()
     state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "headway"
     for number in range(1, 10_000):
         home = Home(state / f"{mark}-placeholder-{socket.gethostname()}-{number}")
@@ -61,12 +70,38 @@ def own_home(place: str) -> tuple[Home, int]:
     raise HeadwayError(f"there are 10,000 placeholders of one store on {socket.gethostname()}.")
 
 
+class DoorStarter(Starter):
+    """Starts a runner whose store is behind a door."""
+
+    def __init__(self, home: Home, card: dict[str, Any]) -> None:
+        self._card = card
+        super().__init__(home, "normal")
+
+    def _become_runner(self, told: int) -> int:
+        from secrets import token_hex
+
+        from headway.live.doors.tls_relay import Address
+        from headway.live.placeholder.process import become_runner_behind_a_door
+
+        said = self._card
+        address = Address(
+            *(list(said["hosts"]), int(said["port"]), str(said["fingerprint"]), str(said["token"]), 0, token_hex(16))
+        )
+        return become_runner_behind_a_door(self._home, address, told)
+
+
 class OwnPlaceholder:
     """One placeholder, from its start to its end."""
 
-    def __init__(self, place: str, wish: Serve) -> None:
-        self.home, self._claim = own_home(place)
-        self._line: Line = watched(self.home, Starter(self.home, "normal", place))
+    def __init__(self, place: str | None, wish: Serve, card: dict[str, Any] | None = None) -> None:
+        """`place`: the store; or `card`: what opens a door to it."""
+        if card is None:
+            assert place is not None
+            self.home, self._claim = own_home(mark_of(place))
+            self._line: Line = watched(self.home, Starter(self.home, "normal", place))
+        else:
+            self.home, self._claim = own_home(str(card["fingerprint"])[:16])
+            self._line = watched(self.home, DoorStarter(self.home, card))
         self._wish = wish
 
     def progress(self) -> Iterator[Progress]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 from headway.live.doors.codec import LONGEST, encode
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 KNOCKING = 15.0  # seconds that somebody may take to say who they are
 CARD = 4096  # bytes of that
+PIECE = 1 << 16  # bytes that are read at once: no more is kept of somebody who has not been admitted
 
 
 class Ear:
@@ -68,7 +69,9 @@ class TlsDoor:
 
     async def open(self, host: str, port: int) -> int:
         """Begins to listen; the port."""
-        self._server = await asyncio.start_server(self._serve, host, port, ssl=self._context, limit=LONGEST)
+        self._server = await asyncio.start_server(
+            self._serve, host, port, ssl=self._context, ssl_handshake_timeout=KNOCKING, limit=PIECE
+        )
         self._store.news.listen()
         self._watch()
         return int(self._server.sockets[0].getsockname()[1])
@@ -95,6 +98,8 @@ class TlsDoor:
                 await writer.drain()
                 return
             await self._talk(end, reader, writer)
+        except HeadwayError as error:  # the store is away just now
+            writer.write(encode(Trouble(error.what, error.fix)))
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
             pass  # it has gone, or makes no sense
         except asyncio.CancelledError:
@@ -108,7 +113,7 @@ class TlsDoor:
             return None
         try:
             said = json.loads(card)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return self._admit(said) if isinstance(said, dict) else None
 
@@ -119,7 +124,7 @@ class TlsDoor:
         ear = Ear()
         server = Server(end, ear, say)
         self._there[writer] = server, ear
-        while line := await reader.readline():
+        async for line in _lines(reader):
             self._speaking = ear
             try:
                 goes_on = server.answer(line)
@@ -161,3 +166,16 @@ class TlsDoor:
         self._ear = handle
         if handle >= 0:
             loop.add_reader(handle, self._hear)
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """Whole lines, of which one may be much longer than what is read at once."""
+    begun = bytearray()
+    while data := await reader.read(PIECE):
+        first, *more = data.split(b"\n")
+        begun += first
+        if len(begun) > LONGEST:
+            raise ValueError("a line is too long")
+        for piece in more:
+            yield bytes(begun)
+            begun = bytearray(piece)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NAME = "headway.toml"
 SITES = "sites"
+LONGEST_NAME = 64  # bytes of a site's name: names of folders have it, between others
 _TEXT, _NUMBER, _LIST, _SWITCH = "a text in quotes", "a whole number", "a list of texts", "true or false"
 _TIME = "a duration in quotes, such as 2h 30m"
 # Of the whole file: what each key must be. Most are options of headway run, by the same names.
@@ -116,6 +117,9 @@ def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
         line = place.partition("line ")[2].partition(",")[0]
         number = int(line) if line.isdigit() else text.count("\n") + 1
         raise InputError(path, number, f"this is no TOML: {what or error}.") from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise InputError(path, 1, f"this file cannot be read: {why}.") from None
     lines = text.splitlines()
     sites = found.pop(SITES, {})
     if not isinstance(sites, dict):
@@ -129,8 +133,15 @@ def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
 
 def _text(path: str) -> str:
     """A file that nobody else can have written."""
-    with open(path, "rb") as file:  # noqa: PTH123
-        about = os.fstat(file.fileno())
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for somebody to write
+    except OSError as error:
+        raise InputError(path, 1, f"this file cannot be read: {error.strerror}.", "Correct it, or remove it.") from None
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(handle)
+        raise InputError(path, 1, "this is no file.", f"Give it another name: {NAME} is read as settings.")
+    with open(handle, "rb") as file:  # noqa: PTH123
         if about.st_uid not in (os.geteuid(), 0):
             from headway.live.home.ownership import owner
 
@@ -139,7 +150,7 @@ def _text(path: str) -> str:
         if about.st_mode & stat.S_IWOTH:
             raise InputError(path, 1, "anybody can write to this file.", f"Take that away: chmod o-w {NAME}.")
         try:
-            return file.read().decode()
+            return file.read().decode("utf-8-sig")
         except UnicodeDecodeError:
             raise InputError(path, 1, "this is not text in UTF-8.") from None
 
@@ -152,6 +163,8 @@ def _site(path: str, lines: list[str], name: str, table: object) -> dict[str, Kn
     if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith((".", "-")):
         what = f"site {shown(name)}: a name has letters, digits, - and _ only."
         raise InputError(path, line, what, "It is the name of a folder too.")
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError(path, line, f"the name {shown(name[:20])}… is too long for a site.", "Give it a shorter one.")
     if name == "local":
         raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
     values = _checked(path, lines, section, table, SITE_KEYS)

@@ -67,7 +67,8 @@ class Jobs:
 
     def __init__(self, home: Home, store: str, server: str | None, roster: Roster, poll: select.epoll) -> None:
         self._home = home
-        self._same = {b"HEADWAY_STORE": os.fsencode(server or home.folder), b"HEADWAY_HOME": os.fsencode(home.folder)}
+        place = os.path.dirname(server) if server and "://" not in server else server  # noqa: PTH120 - of a file
+        self._same = {b"HEADWAY_STORE": os.fsencode(place or home.folder), b"HEADWAY_HOME": os.fsencode(home.folder)}
         self._store = store
         self.roster = roster
         self._poll = poll

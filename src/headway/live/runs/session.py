@@ -19,8 +19,9 @@ from headway.live.runs.selection import Choice, Tally, tally
 from headway.live.runs.submit import source_of, submitted, unheeded
 from headway.live.store import PASSWORD, Store
 from headway.live.store.spec import with_services
+from headway.model.errors import UsageError
 from headway.model.flatten import Flat
-from headway.model.messages import WorkflowId
+from headway.model.messages import LOCAL, WorkflowId
 from headway.model.record import field, record
 from headway.model.states import State
 from headway.model.workflow import Workflow
@@ -158,6 +159,14 @@ class Session:
 
             known = not is_tried_again(store, place)
         return None if known else rescue
+
+    def check_sites(self, sites: Sequence[Site]) -> None:
+        """Refuses sub-DAGs at other sites: Headway, which runs them, is not there, and their jobs are in this store."""
+        away = [site.name for site in sites if site.name != LOCAL]
+        inside = [self._flat.dag.names[at] for at, job in enumerate(self._flat.jobs) if job and job.rules.subdag]
+        if away and inside:
+            what = f"{inside[0]} is a sub-DAG, which runs only where Headway is, not at site {away[0]}."
+            raise UsageError(what, "Leave out --site, or include its file: SPLICE instead of SUBDAG EXTERNAL.")
 
     def declare(self, sites: Sequence[Site]) -> None:
         """Has it known which files jobs need at sites that do not share ours."""

@@ -93,6 +93,7 @@ class Channel:
                 self._retry = math.inf
                 if self._staging is not None:
                     self._staging.copying.retry()
+            self._see_to_copies(now)
             self._see_to_guests()
             if self._is_over(now) or any(handle == self._told for handle, _ in events):
                 self._end()
@@ -303,8 +304,13 @@ class Channel:
             else message.number
         )
         self._staging.copying.heard(number, message)
+
+    def _see_to_copies(self, now: Seconds) -> None:
+        """What could not be copied is tried again later; guests hear why."""
+        if self._staging is None or self._trouble:
+            return
         if self._staging.copying.is_waiting and self._retry == math.inf:
-            self._retry = time.monotonic() + RETRY
+            self._retry = now + RETRY
         for guest in self._guests.values():
             guest.worry(f"site {self._site.name}: {self._staging.trouble}" if self._staging.trouble else "")
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from headway.live.sites.site import Site
+from headway.model.errors import HeadwayError
 from headway.model.record import record
 
 PATIENCE = 60.0  # seconds that one host may take
@@ -27,7 +28,11 @@ class Checked:
 
 def checked(site: Site) -> Checked:
     """Runs one job at a site, in a store of its own; what is wrong, if it does not come to its end."""
-    mark = tempfile.NamedTemporaryFile(prefix=".headway-check-", dir=".", delete=False)  # noqa: SIM115 - it is looked for
+    try:
+        mark = tempfile.NamedTemporaryFile(prefix=".headway-check-", dir=".", delete=False)  # noqa: SIM115 - looked for
+    except OSError as error:
+        what = f"no file can be made in this folder, for a job at the site to find: {error.strerror}."
+        raise HeadwayError(what, "Go to a folder of yours, and check from there.") from None
     mark.close()
     name = Path(mark.name).name
     look = ["true", "{}"] if site.directory else ["test", "-e", "{}"]
@@ -53,7 +58,7 @@ def checked(site: Site) -> Checked:
             )
     except subprocess.TimeoutExpired as late:
         said = late.stderr.decode(errors="replace") if isinstance(late.stderr, bytes) else late.stderr or ""
-        return Checked(False, _last(said) or _late(site, patience))
+        return Checked(False, _last(said, site) or _late(site, patience))
     finally:
         with contextlib.suppress(OSError):
             Path(mark.name).unlink()
@@ -63,13 +68,13 @@ def checked(site: Site) -> Checked:
         if json.loads(done.stdout)["failures"][0]["exit_code"] == 1:
             way = f"Write directory = … for site {site.name}, not shared = true."
             return Checked(False, f"it does not have the files of this folder. {way}")
-    return Checked(False, _last(done.stderr) or f"headway run ended with {done.returncode}.")
+    return Checked(False, _last(done.stderr, site) or f"headway run ended with {done.returncode}.")
 
 
-def _last(said: str) -> str:
+def _last(said: str, site: Site) -> str:
     """The last sentence that says what is wrong."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    wrong = [line for line in lines if line.startswith(("headway: ", "waiting: "))]
+    wrong = [line for line in lines if line.startswith(("headway: ", "waiting: ", f"site {site.name}: "))]
     return wrong[-1].partition(": ")[2] if wrong else ""
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 19  # bytes that are sent at once
 BESIDE = 4  # copies that go on at once
+LONGEST_NAME = 255  # bytes of a file's name
 PART = ".headway-part"  # what the name of a file ends in that is not whole yet
 
 
@@ -123,10 +124,12 @@ class Copying:
         seen = yield Look(there, self._next())
         assert isinstance(seen, Seen)
         if (seen.size, seen.digest) != (size, digest):
-            part = f"{there}{PART}"
-            seen = yield Look(part, self._next())
-            assert isinstance(seen, Seen)
-            at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
+            part = _part(there)
+            at = 0
+            if size > PIECE:  # else all of it is sent at once, and there is nothing to go on with
+                seen = yield Look(part, self._next())
+                assert isinstance(seen, Seen)
+                at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
             with Path(here).open("rb") as file:
                 file.seek(at)
                 while True:
@@ -136,6 +139,8 @@ class Copying:
                     at += len(data)
                     if at >= size or not data:
                         break
+            if at != size or _digest_of(here, size) != digest:
+                raise HeadwayError(f"{shown(here)} changes while it is copied.", "It is copied again.")
             seen = yield Seal(part, there, size, digest, mode, self._next())
             _check(seen, there)
         self._there[there] = digest
@@ -168,7 +173,7 @@ class Copying:
         self._there[there] = seen.digest
         if os.path.isfile(here) and self._digest(here)[:2] == (seen.digest, seen.size):  # noqa: PTH113
             return
-        part = f"{here}{PART}"
+        part = _part(here)
         Path(part).parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):  # what is here may be a part of something else
             yield from self._read(there, part, seen.size)
@@ -192,6 +197,14 @@ class Copying:
                 if not data:
                     raise HeadwayError(f"{shown(there)} became shorter while it was fetched.")
                 file.write(data[: size - at])
+
+
+def _part(path: str) -> str:
+    """What a file is called until it is whole; a name that has no room for the ending is replaced by its digest."""
+    folder, _, name = path.rpartition("/")
+    if len(os.fsencode(name)) + len(PART) > LONGEST_NAME:
+        name = f".{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+    return f"{folder}/{name}{PART}"
 
 
 def _check(seen: Answer, path: str) -> None:

@@ -10,6 +10,7 @@ class LastingError(HeadwayError):
     """Something that calling again does not mend."""
 
 
+_NO_PROGRAM = (126, 127)  # exit codes of a shell that cannot start a program
 SSH_FAILED = 255  # the exit code of ssh if it is not the far command's
 _TRY = "Try it by hand: ssh {host} true"
 # What ssh says, what it means, the way out, and whether calling again may help.
@@ -69,5 +70,8 @@ def fault(site: Site, code: int, said: str, was_ready: bool) -> HeadwayError:
     if was_ready:
         what = f"the connection to {host} is lost: its jobs go on, and it is called again"
         return HeadwayError(f"{what} ({last})." if last else f"{what}.")
+    if site.python and code in _NO_PROGRAM:
+        fix = "Correct it in headway.toml, or leave python out: then one is looked for."
+        return LastingError(f"the python of this site cannot be started on {host}: {last}.", fix)
     kind = HeadwayError if code == SSH_FAILED else LastingError
     return kind(f"{host} cannot be used: ssh ended with {code}: {last or 'no message'}.", _TRY.format(host=host))

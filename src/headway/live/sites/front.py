@@ -39,7 +39,7 @@ from headway.live.sites.frames import (
     unframed,
 )
 from headway.live.sites.front_files import answered
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, shown
 
 TRIES = 100  # to find a runner or to start one, while another is about to come or to go
 PAUSE = 0.05  # seconds between two of them
@@ -119,7 +119,7 @@ class Front:
         if self._ready >= 0:
             self._poll.register(self._ready, select.POLLIN)
         host, cores = socket.gethostname(), len(os.sched_getaffinity(0))
-        directory = str(Path(begin.directory).expanduser()) if begin.directory else ""
+        directory = str(_expanded(begin.directory)) if begin.directory else ""
         self.say(control(Ready(VERSION, host, cores, str(self._home.folder), directory)))
         self._add(PORT, port)
         return lines[1:]
@@ -207,11 +207,20 @@ class Front:
         del self._numbers[handle], self._heard[handle]
 
 
+def _expanded(directory: str) -> Path:
+    """A site's directory, with a home for its ~."""
+    try:
+        return Path(directory).expanduser()
+    except RuntimeError:
+        what = f"nobody on {socket.gethostname()} has the home that {shown(directory)} names."
+        raise HeadwayError(what, "Correct the directory of this site in headway.toml.") from None
+
+
 def _folder(begin: Begin) -> Path:
     """Where the runner keeps its files: apart for each store, site and host, since hosts may share a file system."""
     name = "-".join(_plain(word) for word in (begin.store, begin.site, socket.gethostname()))
     if begin.directory:
-        return Path(begin.directory).expanduser() / ".headway" / name
+        return _expanded(begin.directory) / ".headway" / name
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(state).expanduser() / "headway" / name
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import stat
 from pathlib import Path
 
 from headway.live.sites.frames import Found, Leaves, Look, Put, Read, Seal, Seen, Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 PIECE = 1 << 19  # bytes of a file that are sent at once
 
@@ -25,10 +30,19 @@ def answered(message: Look | Put | Seal | Tree | Read) -> Seen | Leaves | Found:
     return found(message)
 
 
+def _opened(path: str) -> BinaryIO:
+    """A plain file to read. OSError: it is none; a pipe would wait for a writer, and a device may have no end."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no plain file")
+    return os.fdopen(handle, "rb")
+
+
 def found(wanted: Read) -> Found:
     """A piece of a file here."""
     try:
-        with Path(wanted.read).open("rb") as file:
+        with _opened(wanted.read) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(min(wanted.at, size))
             return Found(base64.b64encode(file.read(PIECE)).decode(), size, wanted.stream)
@@ -39,8 +53,8 @@ def found(wanted: Read) -> Found:
 def _seen(path: str, number: int) -> Seen:
     known = hashlib.sha256()
     try:
-        about = os.stat(path)  # noqa: PTH116
-        with Path(path).open("rb") as file:
+        with _opened(path) as file:
+            about = os.fstat(file.fileno())
             while data := file.read(1 << 20):
                 known.update(data)
     except (OSError, ValueError):

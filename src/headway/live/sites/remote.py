@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from collections.abc import Sequence
 from shlex import join, quote
 
@@ -41,9 +43,11 @@ class Remote:
             out, said = await asyncio.wait_for(process.communicate(given), PATIENCE)
         except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)  # what it has started would stay, one more at every look
             await process.wait()
-            raise HeadwayError(f"{self.site.host or 'a command of the queue'} does not answer.") from None
+            where = f" on {self.site.host}" if self.site.host else ""
+            what = f"{command.split(maxsplit=1)[0]}{where} has not answered for {PATIENCE:.0f} s."
+            raise HeadwayError(what, "It is tried again; try it by hand.") from None
         return process.returncode or 0, out, said
 
     async def write(self, path: str, data: bytes) -> None:

@@ -72,19 +72,26 @@ class Staging:
         pairs = [(f"{here}/{name}", f"{there}/{name}") for name in wanted]
 
         def done(error: HeadwayError | None) -> None:
-            if self.waiting.pop(lease.id, None) is None:
+            if lease.id not in self.waiting:
                 return
-            if error is None:
-                self._staged.add(lease.workflow)
-                self._ready.append(lease)
-                self.trouble = ""
-            else:
-                self.trouble = str(error)
-                self._failed.append((lease.id, error.what))
+            if error is not None:
+                self.trouble, why = str(error), error.what
+                self.copying.later(lambda: self._give_back(lease, why))
+                return
+            del self.waiting[lease.id]
+            self._staged.add(lease.workflow)
+            self._ready.append(lease)
+            self.trouble = ""
             if not self._is_asked:
                 self._stir(lease.workflow)
 
         self.copying.there(pairs, [there, *folders], done)
+
+    def _give_back(self, lease: Lease, why: str) -> None:
+        """Some time after its files could not be sent: at once, it would come here again and again."""
+        if self.waiting.pop(lease.id, None) is not None:
+            self._failed.append((lease.id, why))
+            self._stir(lease.workflow)
 
     def ready(self) -> list[Lease]:
         """Leases whose files are there since this was last asked."""

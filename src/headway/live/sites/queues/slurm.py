@@ -30,14 +30,14 @@ class Slurm:
     """Keeps to queues.Queue."""
 
     def script(self, request: Request, command: Sequence[str]) -> str:
-        minutes = -(-request.seconds // 60)  # its limits are whole minutes
+        minutes = max(1, -(-request.seconds // 60))  # its limits are whole minutes, and 0 is none at all
         lines = [
             "#!/bin/sh",
             f"#SBATCH --job-name={request.name}",
             "#SBATCH --nodes=1 --ntasks=1",
             f"#SBATCH --cpus-per-task={request.cores}",
             f"#SBATCH --time={minutes}",
-            f"#SBATCH --output={quote(request.log)}",
+            f"#SBATCH --output={quote(request.log.replace('%', '%%'))}",
             "#SBATCH --no-requeue",
             f"#SBATCH --signal=B:TERM@{NOTICE}",
             f"exec {join(command)}",
