@@ -218,7 +218,7 @@ def test_hybrid_ends_and_asks_for_what_is_left(
     run = shown.left.run_time(levels, ask.width)
     assert ask.seconds >= run
     if not slope:  # with an estimate that does not depend on the length, it lasts until its jobs can be done
-        assert flat + ask.seconds >= busy + run
+        assert flat + ask.seconds >= busy + run - 1e-6  # whole minutes are rounded up but for what a clock loses
 
 
 @pytest.mark.parametrize("busy", [0.0, HOUR, 365 * 24 * HOUR])
