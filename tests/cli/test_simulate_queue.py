@@ -89,6 +89,40 @@ def test_people_get_a_table_and_pairs(files: tuple[str, str]) -> None:
     assert "jobs of the log that started at another time because of us" in found.stdout
 
 
+def test_what_never_waits_waits_for_0_and_not_for_minus_0(tmp_path: Path, files: tuple[str, str]) -> None:
+    """Times of a log are large numbers, and clocks lose what makes a difference of nothing."""
+    rows = [(1e9 + 7001.3 * at, 10.0, 1, 20.0, 0) for at in range(60)]
+    (tmp_path / "idle.swf").write_text(render(log_of(rows, 8)))
+    call = ("simulate", "queue", "EMAN:1", "--log", str(tmp_path / "idle.swf"), "--starts", "3", "--method", "giant")
+    assert answer(*call)["methods"]["giant"]["wait"] == {"mean": 0, "low": 0, "high": 0}
+    assert "-0.00" not in headway(*call).stdout
+
+
+def test_one_start_has_no_interval_and_one_method_no_pairs(files: tuple[str, str]) -> None:
+    call = ("simulate", "queue", files[0], "--log", files[1], "--starts", "1")
+    found = headway(*call)
+    assert "1 start, seed 0" in found.stdout and "[" not in found.stdout and "significant" not in found.stdout
+    assert "warning: one start has no interval" in found.stdout
+    assert "by pairs" not in headway(*call, "--method", "giant").stdout
+
+
+def test_a_budget_that_a_method_does_not_look_at_is_warned_of(files: tuple[str, str]) -> None:
+    call = ("simulate", "queue", files[0], "--log", files[1], "--starts", "2", "--core-hours", "1", "--method")
+    said = "giant, hybrid: --core-hours is not looked at, only hybrid+ keeps to it."
+    assert said in answer(*call, "hybrid+,giant,hybrid")["warnings"]
+    assert not any("--core-hours" in warning for warning in answer(*call, "hybrid+")["warnings"])
+
+
+def test_who_still_waits_because_of_us_is_told_beside_who_has_started(tmp_path: Path, files: tuple[str, str]) -> None:
+    """The workflow takes the whole machine for as long as it lasts: nobody has started later when it ends."""
+    rows = [(100.0 * at, 90.0, 4, 100.0, 0) for at in range(4000)]
+    (tmp_path / "full.swf").write_text(render(log_of(rows, 4)))
+    call = ("simulate", "queue", "EMAN:1", "--log", str(tmp_path / "full.swf"), "--starts", "2", "--method", "giant")
+    found = answer(*call)["methods"]["giant"]
+    assert found["shifted_log_jobs"] == 0 and found["held_log_jobs"] > 100 and found["held_seconds"] > 0
+    assert "still waited, by at least" in headway(*call).stdout
+
+
 @pytest.mark.parametrize("estimate", ["requested", "corrected", "history", "history-median"])
 def test_every_estimate_can_be_chosen_and_tells_its_error(estimate: str, files: tuple[str, str]) -> None:
     workflow, log = files
@@ -119,7 +153,7 @@ def test_a_job_that_wants_more_than_the_machine_has_is_warned_of(tmp_path: Path,
         found = answer(
             "simulate", "queue", str(tmp_path / "wide.sh"), "--log", files[1], "--starts", "2", "--mapping", how
         )
-        assert "1 jobs want more than the 4 processors; each gets all of them." in found["warnings"]
+        assert "wider than 4 processors: 1 job. Each gets 4." in found["warnings"]
 
 
 def test_wrong_run_times_cut_jobs_off(files: tuple[str, str]) -> None:

@@ -171,6 +171,15 @@ def test_a_limit_on_requests_holds_for_single_jobs_too() -> None:
     assert one.finished(0) == [Release(ONE), Submit(TWO, 1, HOUR, (1,))]
 
 
+def test_a_limit_on_processors_holds_for_single_jobs_too() -> None:
+    one = Manager(Outlines(layers([3]), [2, 1, 9]), method("individual"), 8, never, Limits(processors=3))
+    assert one.begin() == [Submit(ONE, 2, HOUR, (0,)), Submit(TWO, 1, HOUR, (1,))]
+    one.began(ONE, 0.0)
+    one.began(TWO, 0.0)
+    assert one.finished(0) == [Release(ONE)]
+    assert one.finished(1) == [Release(TWO), Submit(Name(2), 3, HOUR, (2,))]  # wider than allowed: all that is
+
+
 # --- loose mapping ---------------------------------------------------------------------------------------------------
 
 

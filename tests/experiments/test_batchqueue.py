@@ -17,7 +17,7 @@ from headway.experiments.batchqueue.claims import judged
 from headway.experiments.batchqueue.dags import CONFIGURATIONS, FAMILIES, configurations, named
 from headway.experiments.batchqueue.keeping import COLUMNS, MADE, Kept, alone
 from headway.experiments.batchqueue.measuring import Cell, measured, total
-from headway.experiments.batchqueue.numbers import Value, all_of, at_least, less, share, within
+from headway.experiments.batchqueue.numbers import Value, all_of, at_least, large, less, share, within
 from headway.experiments.batchqueue.plans import PLANS, POLICIES, VARIANTS, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS
 from headway.experiments.report import Claim
@@ -63,6 +63,13 @@ def test_a_report_has_claims_tables_and_figures_and_says_how_it_was_made(logs: P
     ):
         assert figure in text
     assert "headway reproduce batchqueue --quick --starts 2" in text
+    for said in (
+        "could not fail: dags and run times were chosen for it",
+        "- corrected: hybrid waits less than both, told apart, on ",
+        "Jobs that still waited then because of it are not among them",
+        "(individual over giant)",  # a list of ratios says of what
+    ):
+        assert said in text
     found = json.loads((tmp_path / "out" / "report.json").read_text())
     assert found["schema"] == 1 and len(found["claims"]) == len(report.claims) > 20
     assert (tmp_path / "out" / "figure-13.svg").is_file()
@@ -205,6 +212,40 @@ def test_what_noise_hides_is_open() -> None:
         for rules in POLICIES
     }
     assert by_id(judged(noisy))["hybrid-least"].holds is not True
+
+
+def test_a_cell_in_which_another_method_waits_less_is_no_tie() -> None:
+    there = cells({"individual": 100.0, "giant": 300.0, "hybrid": 50.0})
+    there["Ada", "FS", "paper"] = cell("Ada", "FS", {"individual": 20.0, "giant": 300.0, "hybrid": 50.0})
+    found = by_id(judged(there))["hybrid-least"]
+    assert found.here == "14 of 15 cells, 1 where it does not, 0 open" and found.holds is False
+
+
+@pytest.mark.parametrize(("under_fs", "holds"), [(60.0, True), (200.0, False)])
+def test_policies_that_change_waits_fourfold_on_one_cluster_do_not_matter_little(under_fs: float, holds: bool) -> None:
+    there: dict[tuple[str, str, str], Cell] = {}
+    for at, one in enumerate(CLUSTERS):
+        for rules in POLICIES:
+            wait = under_fs if (one, rules) == ("Ada", "FS") else 50.0 * (50 if at == 4 else 1)
+            there[one, rules, "paper"] = cell(one, rules, {"individual": 9e5, "giant": 9e5, "hybrid": wait})
+    assert by_id(judged(there))["policy-cluster"].holds is holds
+
+
+@pytest.mark.parametrize(("noise", "holds"), [(0.01, True), (2.0, None)])
+def test_what_is_hardly_known_of_small_dags_leaves_open_how_much_worse_large_ones_are(
+    noise: float, holds: bool | None
+) -> None:
+    there = cells({"individual": 100.0, "giant": 300.0, "hybrid": 50.0})
+    wide = large(there["RTC", "FL", "paper"])
+    factors = 1 + np.random.default_rng(3).normal(0, noise, 10)
+    for rules in POLICIES:
+        rows = there["RTC", rules, "paper"].found["giant"]
+        rows[wide, :, COLUMNS.index("wait")] *= 4
+        rows[~wide, :, COLUMNS.index("wait")] *= factors
+    found = by_id(judged(there))["rtc-giant-large"]
+    assert found.holds is holds
+    if holds:
+        assert found.here == pytest.approx(4, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -248,8 +248,11 @@ def test_shifts_say_how_much_later_others_start_because_of_us() -> None:
     log = log_of([(0, 10, 4, 10, 0), (5, 10, 4, 10, 0), (6, 10, 2, 10, 0)], 4)
     queue = Replay(log, Policy("large", percent=1.0), [3.0]).checkpoints[3.0].copied()
     mine = queue.submit(4, 7)
-    assert queue.advance(math.inf) == [News(mine, True)] and queue.advance(math.inf) == [News(mine, False)]
-    queue.advance(math.inf)
+    assert queue.advance(math.inf) == [News(mine, True)] and queue.advance(16.0) == []
+    # The second had started at 10 without us, and waits until 17.
+    assert (queue.shifts.jobs, queue.shifts.held, queue.shifts.held_seconds) == (0, 1, 6.0)
+    assert queue.advance(math.inf) == [News(mine, False)] and queue.advance(math.inf) == []
+    assert (queue.shifts.held, queue.shifts.held_seconds) == (0, 0.0)
     assert (queue.shifts.jobs, queue.shifts.seconds, queue.shifts.most) == (2, 14.0, 7.0)
 
 

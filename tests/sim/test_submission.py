@@ -98,9 +98,21 @@ def test_jobs_in_bulk_keep_a_limit_on_requests_as_the_engine_does(how: str, limi
         queue = Replay(busy(2), FIRST_COME, [2.0]).checkpoints[2.0].copied()
         case = Case(layers([2, 4, 1, 3]), expected=[0.5 * HOUR] * 10)
         limits = Limits(requests=limit)
-        one = Submission(queue, case, method(how), 8, queue.showstart, limits, by_engine)
+        one = Submission(queue, case, method(how), 8, queue.showstart, limits, by_engine=by_engine)
         outcomes.append(one.outcome())
     assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("loose", [False, True])
+@pytest.mark.parametrize("how", ["individual", "hybrid+"])
+def test_no_more_processors_are_out_at_once_than_a_user_may_have(how: str, loose: bool) -> None:
+    queue = Replay(busy(2), FIRST_COME, [2.0]).checkpoints[2.0].copied()
+    case = Case(layers([4, 2, 6, 1]))
+    one = Submission(queue, case, method(how), 8, queue.showstart, Limits(processors=3), loose)
+    found = one.outcome().allocations
+    assert len(found) == 13 if how == "individual" else len(found) < 8  # a level that has no room yet is put off
+    for moment in {alloc.asked for alloc in found}:
+        assert sum(alloc.width for alloc in found if alloc.asked <= moment < (alloc.ended or 0)) <= 3
 
 
 @pytest.mark.parametrize("how", ["individual", "giant", "hybrid", "hybrid+"])

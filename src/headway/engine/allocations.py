@@ -191,11 +191,17 @@ class Manager:
             return []
         seconds, cores = self.outlines.dag.seconds, self.outlines.cores
         wanted = sorted(self._left.intersection(self._ready).difference(self._guests))
-        ready = wanted[: self._room]
-        self._ready = set(wanted[len(ready) :])  # one that is cut off is told of again
-        return [
-            self._submit(Ask(min(cores[job], self.processors), whole_minutes(seconds[job]), (job,))) for job in ready
-        ]
+        most = self.limits.processors or self.processors
+        orders: list[Order] = []
+        for at, job in enumerate(wanted):
+            width = min(cores[job], self.processors, most)
+            if not self._room or (self.limits.processors is not None and self.out and self._used + width > most):
+                self._ready = set(wanted[at:])  # one that is cut off is told of again
+                break
+            orders.append(self._submit(Ask(width, whole_minutes(seconds[job]), (job,))))
+        else:
+            self._ready = set()
+        return orders
 
     def _put_off(self, now: Seconds) -> list[Order]:
         """What a limit on requests, or a method that asked for too little, has left until now.
@@ -216,6 +222,11 @@ class Manager:
         """How many requests more there may be."""
         most = self.limits.requests
         return len(self._left) if most is None else max(0, most - len(self.out))
+
+    @property
+    def _used(self) -> int:
+        """Processors of all that waits or runs."""
+        return sum(one.width for one in self.out.values())
 
     # --- inside ----------------------------------------------------------------------------------------------------
 

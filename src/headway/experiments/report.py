@@ -60,6 +60,7 @@ class Report:
     claims: list[Claim] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
     source: str = "paper"  # whose claims they are
+    notes: bool = False  # whether claims are listed with their notes, where these say what a number is
 
     def say(self, *paragraphs: str) -> None:
         self.parts += paragraphs
@@ -115,7 +116,8 @@ class Report:
     def _line(self, claim: Claim, others: Sequence[Claim], said: dict[str, str]) -> str:
         files = f"; it holds in {claim.held} of {claim.files} files" if claim.files else ""
         files += f" ({claim.unsure} alone are too noisy to tell)" if claim.unsure else ""
-        told = f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.told()}{files}.'
+        note = f" ({claim.note})" if claim.note and self.notes else ""
+        told = f'- {claim.id}: the {self.source} says "{claim.paper}", here it is {claim.told()}{note}{files}.'
         also = [f"{it.id.removeprefix(f'{claim.id}-')} ({it.told()})" for it in others if it.variant_of == claim.id]
         first = said.setdefault(claim.reason, claim.id)
         if claim.reason:

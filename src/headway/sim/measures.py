@@ -11,10 +11,12 @@ from headway.sim.ratios import mean
 from headway.sim.submission import Case
 from headway.sim.trials import METRICS, Trial, Trials
 
+_NOTHING = 1e-6  # seconds; clocks of logs lose less: what waits for nothing waits for 0 s, not for -0.00
+
 
 def summary(values: Sequence[float]) -> dict[str, float]:
     """A mean with its 95% interval."""
-    found, low, high = mean(np.array(values, np.float64))
+    found, low, high = (0.0 if abs(value) < _NOTHING else value for value in mean(np.array(values, np.float64)))
     return {"mean": found, "low": low, "high": high}
 
 
@@ -44,6 +46,8 @@ def method_summary(rows: Sequence[Trial]) -> dict[str, Any]:
         "estimate_error": errors,
         "shifted_log_jobs": sum(row.shifted for row in rows) / count,
         "shift_seconds": sum(row.shift for row in rows) / max(1, sum(row.shifted for row in rows)),
+        "held_log_jobs": sum(row.held for row in rows) / count,
+        "held_seconds": sum(row.held_seconds for row in rows) / max(1, sum(row.held for row in rows)),
     }
 
 
@@ -86,8 +90,17 @@ def queue_answer(
         "comparisons": comparisons(found),
         "log_jobs_per_second": served / seconds,
         "seconds": seconds,
-        "warnings": [*warnings, *(f"{log.name}: {warning}" for warning in log.warnings), *_unknown(found)],
+        "warnings": [
+            *warnings,
+            *(f"{log.name}: {warning}" for warning in log.warnings),
+            *_unknown(found),
+            *_alone(len(trials.starts)),
+        ],
     }
+
+
+def _alone(starts: int) -> list[str]:
+    return [] if starts > 1 else ["one start has no interval: low and high are the value itself."]
 
 
 def _unknown(found: Mapping[str, Sequence[Trial]]) -> list[str]:

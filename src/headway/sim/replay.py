@@ -26,11 +26,13 @@ _RECENT = 1000  # ended jobs by which is judged how much of their requests jobs 
 
 @record
 class Shifts:
-    """How much later (or earlier, below 0) jobs of the log started because of us."""
+    """How much later (or earlier, below 0) jobs of the log started because of us, and who still has not."""
 
     jobs: int
     seconds: Seconds  # of all together
     most: Seconds
+    held: int  # jobs that still wait, and without us had started
+    held_seconds: Seconds  # for how long, of all together: they go on waiting, so it is the least
 
 
 def prepare() -> None:
@@ -65,8 +67,15 @@ class FastQueue:
     @property
     def shifts(self) -> Shifts:
         counts, times = self._state.counts, self._state.times
+        waiting = self._state.waiting[: counts[batch_state.WAITING], 0]
+        since = self.now - self._jobs.starts[waiting[waiting < len(self._jobs.submit)]]
+        held = since[since > 0]
         return Shifts(
-            int(counts[batch_state.SHIFTED]), float(times[batch_state.SHIFT]), float(times[batch_state.MOST_SHIFT])
+            int(counts[batch_state.SHIFTED]),
+            float(times[batch_state.SHIFT]),
+            float(times[batch_state.MOST_SHIFT]),
+            len(held),
+            float(held.sum()),
         )
 
     def advance(self, until: Seconds) -> list[News]:

@@ -18,7 +18,7 @@ from headway.model.record import record
 from headway.policies.how_much import Limits, method
 from headway.sim.estimates import check, estimate
 from headway.sim.heap import Streams
-from headway.sim.replay import Replay
+from headway.sim.replay import Replay, Shifts
 from headway.sim.submission import Case, Outcome, Submission
 
 WARM_UP = 0.1  # of a log's time: before, the queue is emptier than it ever was; at its end nothing comes any more
@@ -57,6 +57,8 @@ class Trial:
     shifted: int  # jobs of the log that started at another time because of us
     shift: Seconds  # later, all together
     log_jobs: int  # that came meanwhile
+    held: int  # jobs of the log that still waited at the end, and without us had started
+    held_seconds: Seconds  # for how long, all together: the least, as they went on waiting
 
 
 METRICS = ("wait", "relative_wait", "makespan", "core_hours", "allocation_wait")
@@ -97,10 +99,10 @@ class Trials:
         setting, guests = self.setting, self.setting.loose if loose is None else loose
         processors = setting.log.processors
         found = Submission(queue, case, method(how), processors, wait_of, setting.limits, guests).outcome()
-        return _trial(found, unknown, queue.shifts.jobs, queue.shifts.seconds, queue.come - before)
+        return _trial(found, unknown, queue.shifts, queue.come - before)
 
 
-def _trial(found: Outcome, unknown: int, shifted: int, shift: Seconds, log_jobs: int) -> Trial:
+def _trial(found: Outcome, unknown: int, shifts: Shifts, log_jobs: int) -> Trial:
     errors = [
         (one.estimate - (one.began - one.asked), one.began - one.asked)
         for one in found.allocations
@@ -121,9 +123,11 @@ def _trial(found: Outcome, unknown: int, shifted: int, shift: Seconds, log_jobs:
         sum(abs(error) for error, _ in errors),
         sum(real for _, real in errors),
         unknown,
-        shifted,
-        shift,
+        shifts.jobs,
+        shifts.seconds,
         log_jobs,
+        shifts.held,
+        shifts.held_seconds,
     )
 
 

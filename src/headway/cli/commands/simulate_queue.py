@@ -12,6 +12,7 @@ import click
 
 from headway.cli.display.answer import print_json
 from headway.cli.display.terminal import harmless
+from headway.cli.display.units import counted
 from headway.cli.options import workflow_arguments
 from headway.model.errors import UsageError, shown
 from headway.model.quantities import duration, seconds
@@ -73,8 +74,12 @@ _LONGEST = 1e10  # seconds, as in logs: what takes longer is a mistake
     show_default=True,
     help="Whether an allocation runs any job that fits once its own run (loose), or its own only, as in the paper.",
 )
-@click.option("--max-requests", type=click.IntRange(1), help="Allocations that one user may have out (hybrid+).")
-@click.option("--max-processors", type=click.IntRange(1), help="Processors that one allocation may have.")
+@click.option("--max-requests", type=click.IntRange(1), help="Allocations that may wait or run at once.")
+@click.option(
+    "--max-processors",
+    type=click.IntRange(1),
+    help="Processors of one allocation; hybrid+, individual: of all that are out at once.",
+)
 @click.option("--core-hours", type=click.FloatRange(0, min_open=True), help="What may be asked for in all (hybrid+).")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON (docs/json.md says what each key means).")
 def queue(
@@ -135,9 +140,13 @@ def queue(
         warnings.append(
             f"the workflow is up to {dag.width:,} jobs wide, the machine has {log.processors:,} processors."
         )
-    wide = sum(one > log.processors for one in cores or ())
+    most = min(log.processors, max_processors or log.processors)
+    wide = sum(one > most for one in cores or ())
     if wide:
-        warnings.append(f"{wide:,} jobs want more than the {log.processors:,} processors; each gets all of them.")
+        warnings.append(f"wider than {counted(most, 'processor')}: {counted(wide, 'job')}. Each gets {most:,}.")
+    deaf = [one for one in names if one in ("individual", "giant", "hybrid")]
+    if core_hours is not None and deaf:
+        warnings.append(f"{', '.join(deaf)}: --core-hours is not looked at, only hybrid+ keeps to it.")
     _compiled(len(log))
     begun = time.perf_counter()
     trials = Trials(Setting(log, rules, estimate, limits, mapping == "loose"), moments(log, starts, seed))
@@ -229,36 +238,43 @@ def _case(dag: Dag, cores: list[int] | None, error: float, seed: int, name: str)
 def _text(answer: Mapping[str, Any]) -> str:
     """Tables for people."""
     head = (
-        f"{answer['workflow']}: {answer['jobs']:,} jobs, {duration(answer['run_time'])} without a queue;"
-        f" {answer['log']} ({answer['log_jobs']:,} jobs, {answer['processors']:,} processors), {answer['policy']},"
-        f" {answer['starts']} starts, seed {answer['seed']}"
+        f"{answer['workflow']}: {counted(answer['jobs'], 'job')}, {duration(answer['run_time'])} without a queue;"
+        f" {answer['log']} ({counted(answer['log_jobs'], 'job')}, {counted(answer['processors'], 'processor')}),"
+        f" {answer['policy']}, {counted(answer['starts'], 'start')}, seed {answer['seed']}"
     )
-    lines = [head, "", f"{'mean':<14}{'wait':>32}{'relative':>10}{'makespan':>14}{'core hours':>12}{'allocations':>12}"]
+    columns = (
+        f"{'wait (h)':>28}{'relative':>10}{'makespan':>14}{'all waits (h)':>15}{'core hours':>12}{'allocations':>12}"
+    )
+    lines = [head, "", f"{'mean':<14}{columns}"]
     for how, row in answer["methods"].items():
-        wait = row["wait"]
-        told = f"{duration(wait['mean'])} [{_hours(wait['low'])}, {_hours(wait['high'])}] h"
         lines.append(
-            f"{how:<14}{told:>32}{row['relative_wait']['mean']:>10.2f}{duration(row['makespan']['mean']):>14}"
+            f"{how:<14}{_told(row['wait'], answer):>28}{row['relative_wait']['mean']:>10.2f}"
+            f"{duration(row['makespan']['mean']):>14}{_hours(row['allocation_wait']['mean']):>15}"
             f"{row['core_hours']['mean']:>12,.0f}{row['allocations']:>12,.1f}"
         )
-    lines += ["", "wait, by pairs"]
+    if answer["comparisons"]:
+        lines += ["", "wait (h), by pairs"]
     for pair in answer["comparisons"]:
+        judged = "significant" if pair["significant"] else "not significant"
+        test = f", {judged} at 0.05" if answer["starts"] > 1 else ""
+        lines.append(f"  {pair['method']} − {pair['over']}: {_told(pair, answer)}{test}")
+    lines += ["", "jobs of the log that started at another time because of us, until the workflow ended:"]
+    for how, row in answer["methods"].items():
+        held = f"; {row['held_log_jobs']:,.1f} still waited, by at least {row['held_seconds']:,.0f} s"
         lines.append(
-            f"  {pair['method']} − {pair['over']}: {_hours(pair['mean'])} h [{_hours(pair['low'])},"
-            f" {_hours(pair['high'])}], {'significant' if pair['significant'] else 'not significant'} at 0.05"
+            f"  {how}: {row['shifted_log_jobs']:,.1f}, by {row['shift_seconds']:+,.0f} s on average"
+            + held * (row["held_log_jobs"] > 0)
         )
-    shifted = {how: row["shifted_log_jobs"] for how, row in answer["methods"].items()}
-    lines += [
-        "",
-        "jobs of the log that started at another time because of us: "
-        + ", ".join(
-            f"{how} {count:.0f} (by {answer['methods'][how]['shift_seconds']:+.0f} s)" for how, count in shifted.items()
-        ),
-        f"{answer['log_jobs_per_second']:,.0f} log jobs a second, {answer['seconds']:.1f} s.",
-    ]
+    lines.append(f"{answer['log_jobs_per_second']:,.0f} log jobs a second, {answer['seconds']:.1f} s.")
     lines += [f"warning: {warning}" for warning in answer["warnings"]]
     return "\n".join(lines)
 
 
+def _told(value: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    """A mean in hours with its interval; one start has none."""
+    interval = f" [{_hours(value['low'])}, {_hours(value['high'])}]" if answer["starts"] > 1 else ""
+    return _hours(value["mean"]) + interval
+
+
 def _hours(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value / 3600:.2f}"
+    return "-" if math.isnan(value) else f"{round(value / 3600, 2) + 0.0:,.2f}"

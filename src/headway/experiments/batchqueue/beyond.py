@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from headway.experiments.batchqueue.measuring import Cell, read_log
-from headway.experiments.batchqueue.numbers import Cells, average, less, share
+from headway.experiments.batchqueue.numbers import Cells, Value, average, share
 from headway.experiments.batchqueue.plans import HELD_OUT, METHODS, OURS, VARIANT_POLICY, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, Row
 from headway.experiments.report import Report
@@ -97,12 +97,21 @@ def _ours(cell: Cell) -> list[str]:
 
 
 def _verdict(cells: Sequence[Cell]) -> str:
-    """In how many cells hybrid+ is told apart from hybrid, and on which side."""
+    """In how many cells hybrid+ is told apart from hybrid by the ratio in the table, and on which side."""
     told = []
     for metric, said in (("wait", "waits"), ("core_hours", "uses CPU hours")):
-        found = [less([cell], OURS, "hybrid", metric) for cell in cells]
-        told.append(f"{said} less in {found.count(True)}, more in {found.count(False)}")
+        found = [share([cell], OURS, "hybrid", metric) for cell in cells]
+        fewer, more = (sum(one is not None and apart(one) for one in found) for apart in (_below_one, _above_one))
+        told.append(f"{said} less in {fewer}, more in {more}")
     return f"Of {len(cells)} cells, hybrid+ {' and '.join(told)}; in the others it is not told apart."
+
+
+def _below_one(ratio: Value) -> bool:
+    return ratio.high < 1
+
+
+def _above_one(ratio: Value) -> bool:
+    return ratio.low > 1
 
 
 def _waits(cell: Cell, methods: Sequence[str]) -> list[str]:
@@ -158,7 +167,27 @@ def add_estimates(report: Report, cells: Cells, plan: Plan) -> None:
     report.table(
         ["estimate", "cluster", "error", "without sign", "real wait", "hybrid waits", "/ individual", "/ giant"], rows
     )
+    report.say(*_answers(cells, base, names))
     report.data["estimates"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+
+
+def _answers(cells: Cells, base: dict[str, Cell], names: Sequence[str]) -> Iterator[str]:
+    """With which estimates hybrid wins, and on which side they are wrong."""
+    lines = []
+    for name in names:
+        wins, low, several = 0, 0, 0
+        for cluster, reference in base.items():
+            cell = cells.get((cluster, VARIANT_POLICY, name))
+            if cell is not None:
+                ratios = [share([_beside(cell, reference)], "hybrid", other) for other in ("individual", "giant")]
+                wins += all(one is not None and one.high < 1 for one in ratios)
+                low += bool(cell.of("hybrid", "error").sum() < 0)
+                several += 1
+        lines.append(
+            f"- {name}: hybrid waits less than both, told apart, on {wins} of {several} clusters; the estimate is too"
+            f" low on average on {low}."
+        )
+    yield "\n".join(lines)
 
 
 def _errors(cell: Cell) -> list[str]:
@@ -171,13 +200,18 @@ def _errors(cell: Cell) -> list[str]:
 
 
 def _over(cell: Cell, reference: Cell) -> list[str]:
-    both = Cell(cell.cluster, cell.policy, cell.variant, cell.dags, {**reference.found, "hybrid": cell.found["hybrid"]})
+    both = _beside(cell, reference)
     wait = average([both], "hybrid", "wait")
     ratios = [share([both], "hybrid", other) for other in ("individual", "giant")]
     return [
         f"{wait.value:,.0f}",
         *("-" if one is None else f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in ratios),
     ]
+
+
+def _beside(cell: Cell, reference: Cell) -> Cell:
+    """hybrid as one estimate has it, beside the others, which do not ask for any."""
+    return Cell(cell.cluster, cell.policy, cell.variant, cell.dags, {**reference.found, "hybrid": cell.found["hybrid"]})
 
 
 def add_variants(report: Report, cells: Cells, plan: Plan) -> None:
@@ -187,8 +221,10 @@ def add_variants(report: Report, cells: Cells, plan: Plan) -> None:
         return
     report.say(
         "## Wrong run times, and all jobs of the logs",
-        f"Mean waits in seconds under {VARIANT_POLICY}, 95% intervals over starts. error-σ: expected run times are"
-        " wrong by a lognormal factor; jobs that an allocation cuts off run again. all-jobs: jobs of the log that did"
+        f"Mean waits in seconds under {VARIANT_POLICY} on {len(plan.families) * len(plan.some)} dags, 95% intervals"
+        " over starts. error-σ: expected run times are wrong by a lognormal factor; jobs that an allocation cuts off"
+        " run again. Requests have no margin: a job that takes any longer than expected can be cut off, so that small"
+        " errors cost whole runs too. all-jobs: jobs of the log that did"
         " not finish are replayed too.",
     )
     report.table(["variant", "cluster", *METHODS, "cut off: " + " / ".join(METHODS)], rows)
@@ -210,7 +246,9 @@ def add_others(report: Report, cells: Cells) -> None:
     """What our submissions did to the others in the queue."""
     report.say(
         "## What it did to others",
-        "Jobs of the log that started at another time because of one workflow, how much later each; FCFS.",
+        "Jobs of the log that had started at another time because of one workflow when it ended, and by how much on"
+        " average (+: later); FCFS. Jobs that still waited then because of it are not among them, so that the averages"
+        " lean to earlier, most of all giant's. `headway simulate queue` tells those as well.",
     )
     rows = []
     for cluster in CLUSTERS:

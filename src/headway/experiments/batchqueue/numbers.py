@@ -7,6 +7,7 @@ over dags at each. The paper's test takes every pair of dag and start for a draw
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,24 @@ def share(cells: Iterable[Cell], above: str, below: str, metric: str = "wait", s
     return None if found is None else Value(*found)
 
 
+def share_of_shares(
+    cells: Iterable[Cell], above: str, below: str, metric: str, one: Choice, other: Choice
+) -> Value | None:
+    """How many times as large `share` is over some dags as over others, at the same starts: all four means vary."""
+    several = list(cells)
+    rows = [
+        np.mean([by_start(cell, how, metric, some) for cell in several], axis=0)
+        for how, some in ((above, one), (below, other), (below, one), (above, other))
+    ]
+    means = [row.mean() for row in rows]
+    if not all(means):
+        return None
+    found = float(means[0] * means[1] / (means[2] * means[3]))
+    parts = [row / middle for row, middle in zip(rows, means, strict=True)]
+    reach = mean(parts[0] + parts[1] - parts[2] - parts[3])
+    return Value(found, found * (1 + reach[1]), found * (1 + reach[2]))
+
+
 def less(cells: Iterable[Cell], one: str, other: str, metric: str = "wait", some: Choice = None) -> bool | None:
     """Whether one method's mean is below another's: yes, no, or None where the interval over starts holds 0."""
     several = list(cells)
@@ -65,6 +84,15 @@ def lower(one: Cell, other: Cell, method: str) -> bool | None:
     """Whether a method waits less in one cell than in another of the same log; None where the interval holds 0."""
     found = mean(by_start(one, method, "wait") - by_start(other, method, "wait"))
     return None if found[1] <= 0 <= found[2] else found[0] < 0
+
+
+def alike(cells: Sequence[Cell], method: str, limit: float) -> bool | None:
+    """Whether a method waits less than so many times as long in any of some cells of one log as in any other."""
+    rows = [by_start(cell, method, "wait") for cell in cells]
+    ratios = [paired(one, other) for one, other in permutations(rows, 2)]
+    return all_of(
+        [None if it is None else True if it[2] < limit else False if it[1] > limit else None for it in ratios]
+    )
 
 
 def as_the_paper(cell: Cell, one: str, other: str) -> bool:

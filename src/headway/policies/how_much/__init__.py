@@ -94,7 +94,7 @@ def problem(found: object, view: View) -> str:
     """Why advice cannot be followed; empty if it can."""
     if not isinstance(found, Advice):
         return "did not answer with advice"
-    if not found.asks and not found.individually:
+    if not found.asks and not found.individually and not view.out:
         return "asks for nothing though jobs are left"
     left, seen = set(view.left.jobs(view.left.height)), set[int]()
     for ask in found.asks:

@@ -53,7 +53,8 @@ def advice(view: View) -> Advice:
     plans = [plan for plan in _plans(view, {*_cuts(view.left.height), levels}) if _allowed(view, plan)]
     own = [plan for plan in plans if plan.levels == levels]
     if not plans:
-        return Advice(individually=True)  # jobs that are asked for one by one keep any limit, sooner or later
+        # While others run or wait there is no room for more: later there is. A budget does not come back.
+        return Advice() if view.out and _affordable(view) else Advice(individually=True)
     best = min(plans, key=lambda plan: plan.done)
     if own:
         soonest = min(plan.done for plan in own)
@@ -114,6 +115,16 @@ def _ask(view: View, group: Group, before: Seconds) -> Ask:
     """Long enough to last until it is done, though it may begin before what it follows has ended."""
     early = max(0.0, before - group.wait)
     return Ask(group.width, whole_minutes(group.run + early), view.left.jobs(group.below, group.first))
+
+
+def _affordable(view: View) -> bool:
+    """Whether the budget leaves room for some first group: if not, none will ever be asked for."""
+    hours = view.limits.core_hours
+    return hours is None or any(
+        group.width * whole_minutes(group.run) <= 3600 * hours
+        for below in _cuts(view.left.height)
+        for group in _groups(view, 0, below)
+    )
 
 
 def _allowed(view: View, plan: Plan) -> bool:

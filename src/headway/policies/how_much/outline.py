@@ -147,7 +147,10 @@ class Ask:
 
 @record
 class Advice:
-    """What to ask for now. What is in none of it is decided on when one of these begins, or asked for job by job."""
+    """What to ask for now. What is in none of it is decided on when one of these begins, or asked for job by job.
+
+    Nothing at all, while something is out: it is decided on again when that is over.
+    """
 
     asks: tuple[Ask, ...] = ()
     individually: bool = False  # every other job gets an allocation of its own, as soon as it is eligible
