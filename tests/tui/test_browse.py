@@ -340,7 +340,7 @@ def test_a_terminal_of_40_columns_has_room_for_what_matters(tmp_path: Path) -> N
         assert "Short" in row and "0/2" in row
         (row,) = [line for line in lines if "0000" in line and "…" in line]
         assert row.split()[1].endswith("49") and "Done" in row
-        assert long in "".join(lines)  # the whole name is below, over several lines
+        until(lambda: long in "".join(browser.lines()))  # the whole name is below, over several lines
         browser.resize(100, 24)
         browser.shows("Attribute")
 
