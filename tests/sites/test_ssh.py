@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from headway.live.placeholder.recovery import _is_left
 from tests.live.ledger import until
 from tests.sites.bench import Bench
 
@@ -204,3 +206,14 @@ def test_sites_are_listed_and_a_check_says_what_is_wrong_with_each(bench: Bench)
     assert (checks["local"]["ok"], checks["a"]["ok"], checks["b"]["ok"]) == (True, True, False), checks
     assert "nowhere.invalid" in checks["b"]["problem"]
     assert not list(bench.folder.glob(".headway-check-*"))
+
+
+def test_a_store_that_another_process_is_making_is_not_taken_for_one_that_was_left(tmp_path: Path) -> None:
+    def left(pid: int) -> bool:
+        return _is_left(f".store-{pid}-0a1b2c3d-wal")
+
+    with subprocess.Popen(["sleep", "60"]) as there:
+        assert not left(there.pid) and not _is_left("store.db")
+        there.kill()
+        until(lambda: left(there.pid))  # dead, though nobody has waited for it yet
+    assert left(there.pid)

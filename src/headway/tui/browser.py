@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -9,6 +12,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.geometry import Size
 from textual.widgets import Input, Static
 
 from headway.live.answers.tree import TOP, Digits, Row, Tree
@@ -77,6 +81,14 @@ class Browser(App[None]):
     def on_resize(self, event: events.Resize) -> None:
         self._show_keys(event.size.width)
 
+    def _check_size(self) -> None:
+        """Textual asks for the size before it waits for changes of it: one in between is lost."""
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            real = os.get_terminal_size(sys.__stdout__.fileno())  # type: ignore[union-attr]
+            if (real.columns, real.lines) != tuple(self.size):
+                size = Size(real.columns, real.lines)
+                self.post_message(events.Resize(size, size))
+
     def _show_keys(self, width: int) -> None:
         self.query_one("#keys", Static).update(Text("\n".join(_lines(_KEYS, width))))
 
@@ -115,7 +127,7 @@ class Browser(App[None]):
         self._tree, self._digits, self._name = told.tree, told.digits, f"{told.workflow.id} {told.workflow.name}"
         if told.remark:
             self._say(told.remark)
-        self._show_keys(self.size.width)  # the first size that is told may be that of no terminal at all
+        self._check_size()
         row = self.query_one(Level).row
         self._show_level(row.path if row else "")
 

@@ -85,9 +85,21 @@ def recover(
     roster.clear(mine)
     jobs.launch.outputs.clear()
     for store_file in home.folder.iterdir():
-        if store_file.name.startswith(".store-"):  # by one that died while it made the store
+        if _is_left(store_file.name):
             store_file.unlink(missing_ok=True)
     return ended, gone
+
+
+def _is_left(name: str) -> bool:
+    """Whether a file is a store that somebody began to make and died; others may be making one just now."""
+    before, _, rest = name.partition("-")
+    if before != ".store":
+        return False
+    try:
+        with open(f"/proc/{rest.partition('-')[0]}/stat") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] in "ZX"  # dead, and nobody has waited for it
+    except (OSError, IndexError):
+        return True
 
 
 def _reply(port: Port) -> Reply:
