@@ -196,7 +196,7 @@ class Manager:
         for at, job in enumerate(wanted):
             width = min(cores[job], self.processors, most)
             if not self._room or (self.limits.processors is not None and self.out and self._used + width > most):
-                self._ready = set(wanted[at:])  # one that is cut off is told of again
+                self._ready = set(wanted[at:])  # these wait for room; jobs that are cut off come in again
                 break
             orders.append(self._submit(Ask(width, whole_minutes(seconds[job]), (job,))))
         else:

@@ -23,7 +23,7 @@ class MappedStore(Memory):
         super().__init__()
         self.asking: Name | None = None
         self.now: Seconds = 0.0
-        self.done: Sequence[int] = ()  # what whoever asks has just ended
+        self.done: Sequence[int] = ()  # jobs that the allocation that asks has just ended
         self.newly: list[int] = []  # that have become eligible
         self._loose, self._open = loose, set[int]()
         self._mapping: dict[int, Name] = {}

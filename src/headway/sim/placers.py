@@ -31,7 +31,7 @@ def oracle(world: World) -> Callable[[Letter], bool]:
 
 
 def at_random(world: World) -> Callable[[Letter], bool]:
-    """Asks a few peers, whoever they are."""
+    """Asks a few peers, chosen at random."""
     rng: Random = world.streams.of("placer")
 
     def order(request: Request) -> list[int]:

@@ -26,7 +26,7 @@ from headway.sim.mapped_jobs import MappedJobs
 from headway.sim.queue import BatchQueue
 
 _PLAIN = Job("true")
-_MOST = 1000  # allocations for each job: whoever asks for more gets nowhere
+_MOST = 1000  # allocations for each job: a method that asks for more makes no progress
 
 
 class Case:

@@ -102,7 +102,7 @@ class Watcher:
         self._pace = PACE
         self._checked = 0.0
 
-    # --- what whoever shows things calls -----------------------------------------------------------------------------
+    # --- what displays call -----------------------------------------------------------------------------
 
     def start(self) -> None:
         self._thread.start()

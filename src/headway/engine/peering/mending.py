@@ -48,7 +48,7 @@ def _looks(tree: Tree, now: int) -> Out:
 
 
 def _searched(tree: Tree, link: Link, now: int) -> Out:
-    """Looks for a father: grandfather, root, siblings, whoever is known, one after the other.
+    """Looks for a father: grandfather, root, siblings, then others it knows, one after the other.
 
     Where the father was the root there is none: the siblings before it are asked, and the first is the heir.
     """

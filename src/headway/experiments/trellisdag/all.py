@@ -39,7 +39,7 @@ PLANS = {"quick": Plan(20.0), "full": Plan(120.0)}
 def reproduce(
     plan: Plan, folder: Path, begin: Callable[[float], None], done: Callable[[float], None], crew: Crew = local
 ) -> Report:
-    """The sequential run, then the others, and report.md, report.json and the charts; `done` is told of each job."""
+    """The sequential run, then the others, and report.md, report.json and the charts; `done` is called for each job."""
     make(folder)
     scale = plan.seconds / PAPER
     dag = workflow(str(scale))

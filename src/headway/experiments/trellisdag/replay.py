@@ -78,7 +78,7 @@ class Times:
 def run(
     folder: Path, arguments: list[str], placeholders: int, done: Callable[[float], None], crew: Crew = local
 ) -> Times:
-    """Submits the workflow, first come first served, and lets so many placeholders run it; done is told of each job."""
+    """Submits the workflow, first come first served, for so many placeholders; `done` is called for each job."""
     folder.mkdir(parents=True)
     script = folder / SCRIPT.name
     shutil.copyfile(SCRIPT, script)
