@@ -38,9 +38,14 @@ class Terminal:
         return "\n".join(self.lines())
 
     def shows(self, *texts: str) -> str:
-        """Waits until all of these are on the screen; the screen."""
+        """Waits until all of these are on the screen, each in one line or over several; the screen."""
+
+        def is_there() -> bool:
+            screen = self.screen()
+            return all(text in screen or text in " ".join(screen.split()) for text in texts)
+
         try:
-            until(lambda: all(text in self.screen() for text in texts), 30)
+            until(is_there, 30)
         except AssertionError:
             raise AssertionError(f"{texts} is not on the screen:\n{self.screen()}") from None
         return self.screen()
