@@ -251,6 +251,15 @@ def test_variables_that_are_exported_are_there_wherever_it_runs(shop: Shop) -> N
     assert shop.ledger == {"7": 1}
 
 
+def test_without_a_store_the_nearest_one_is_served(tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c 'touch done'\n")
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path)}
+    assert headway("submit", "w.sh", cwd=tmp_path, env=environment).returncode == 0
+    (tmp_path / "below").mkdir()
+    assert headway("placeholder", "--idle", "0.2s", cwd=tmp_path / "below", env=environment).returncode == 0
+    assert (tmp_path / "done").exists()
+
+
 def test_named_resources_are_those_of_the_placeholder(shop: Shop) -> None:
     number = shop.submit("w.py", "w.job('a', 'echo a >> ledger', resources={'gpu': 1})")
     assert shop.placeholder("--idle", "0.5s").wait(60) == 0

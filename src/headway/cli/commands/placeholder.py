@@ -28,7 +28,8 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
     "--store",
     envvar="HEADWAY_STORE",
     metavar="FOLDER|URL",
-    help="The store to take jobs from: a folder on this computer, or postgresql://HOST/DATABASE.",
+    help="The store to take jobs from: a folder on this computer, or postgresql://HOST/DATABASE; without"
+    " it, $HEADWAY_STORE, or .headway in this folder or the nearest above.",
 )
 @click.option("--server", metavar="CARD", help="Take jobs through a door: the file that headway serve has written.")
 @click.option("--slots", type=click.IntRange(1, MOST_SLOTS), help="How many cores to use; without it, all there are.")
@@ -72,15 +73,12 @@ def command(
     from headway.live.client.placeholder import OwnPlaceholder, served_place
     from headway.live.doors.serve_store import read_card
     from headway.live.home.store_location import given_store
-    from headway.model.errors import UsageError
     from headway.model.quantities import duration
 
     place = None if server is not None else given_store(store)
     card = None if server is None else read_card(server)
-    if place is None and card is None:
-        raise UsageError("which store is not said.", "Say --store FOLDER or --store postgresql://HOST/DATABASE.")
     wish = Serve(slots or 0, until, unknown or 0.0, idle, size(memory), named_resources(resources))
-    placeholder = OwnPlaceholder(None if place is None else served_place(place), wish, card)
+    placeholder = OwnPlaceholder(None if card is not None else served_place(place), wish, card)
     display = Display(0, 0)
     cores = slots or len(os.sched_getaffinity(0))
     ends = "" if until is None else f" for {duration(until)}"

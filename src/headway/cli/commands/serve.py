@@ -37,7 +37,7 @@ def command(store: str | None, listen: str) -> int:
     from headway.live.home.store_location import given_store
     from headway.live.store import is_server, opened
 
-    place = served_place(given_store(store) or ".")
+    place = served_place(given_store(store))
     if is_server(place):
         found = opened(place)
         state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "headway"

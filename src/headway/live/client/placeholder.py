@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def served_place(place: str) -> str:
+def served_place(place: str | None) -> str:
     """The file or server of a store, as `opened` takes it; a file is made fit for several placeholders."""
-    if is_server(place):
+    if place is not None and is_server(place):
         return place
     from headway.live.home.store_location import found_store
     from headway.live.sites.opening import prepare
@@ -36,7 +36,7 @@ def served_place(place: str) -> str:
     home, store = found_store(place)
     store.close()
     if home is None:
-        raise NotFoundError(f"there is no store at {shown(place)}.")
+        raise NotFoundError(f"there is no store at {shown(place or '.')}.")
     prepare(home)
     return str(home.folder / FILE)
 
