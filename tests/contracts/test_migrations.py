@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from headway.live.store import Store, migration, opened
+from headway.live.store import Store, migration, opened, whole_schema
 from headway.live.store.postgres import PostgresDatabase
 from headway.live.store.sqlite import SqliteDatabase
 from headway.model.errors import HeadwayError
@@ -86,3 +86,20 @@ def test_a_migration_that_fails_changes_nothing(place: str, migrations: Path) ->
     crew.store.close()
     crew.store = opened(place)
     crew.run("a", "b")
+
+
+def test_a_new_store_is_what_all_migrations_make(tmp_path: Path) -> None:
+    """A new SQLite store is made at once, from one file: scripts/whole-schema writes it again after a migration."""
+    assert (migration.FOLDER / "whole-sqlite.sql").read_text() == whole_schema.text()
+    stepwise = tmp_path / "migrations"
+    shutil.copytree(migration.FOLDER, stepwise, ignore=shutil.ignore_patterns("whole-*"))
+    at_once = SqliteDatabase(tmp_path / "a.db").connection
+    by_steps = SqliteDatabase(tmp_path / "b.db", migrations=stepwise).connection
+    for question in ("PRAGMA user_version", "PRAGMA application_id", "SELECT key FROM meta"):
+        assert at_once.execute(question).fetchall() == by_steps.execute(question).fetchall()
+    names = [name for (name,) in by_steps.execute("SELECT name FROM sqlite_schema ORDER BY name")]
+    assert names == [name for (name,) in at_once.execute("SELECT name FROM sqlite_schema ORDER BY name")]
+    for name in names:
+        for about in ("table_xinfo", "index_list", "index_xinfo"):
+            question = f"PRAGMA {about}({name})"
+            assert at_once.execute(question).fetchall() == by_steps.execute(question).fetchall()

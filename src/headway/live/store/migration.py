@@ -21,6 +21,19 @@ def newest(folder: Path) -> int:
     return numbered(folder)[-1][0]
 
 
+def whole(folder: Path, dialect: str) -> tuple[int, list[str]] | None:
+    """What all migrations together make, for a new store: a fifth of the work. None if that was not written down.
+
+    scripts/whole-schema writes it; its first line has the number of the last migration in it.
+    """
+    path = folder / f"whole-{dialect}.sql"
+    if not path.exists():
+        return None
+    text = path.read_text()
+    version = int(text.partition("\n")[0].rpartition(" ")[2])
+    return (version, script(text, dialect)) if version == newest(folder) else None
+
+
 def pending(version: int, folder: Path, dialect: str, store: str) -> list[tuple[int, list[str]]]:
     """What a store at this version lacks: numbers and their statements. A newer one is refused."""
     files = numbered(folder)

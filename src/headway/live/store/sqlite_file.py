@@ -126,7 +126,8 @@ def create(path: Path, migrations: Path = migration.FOLDER) -> None:
             try:
                 db.execute("PRAGMA synchronous = OFF")  # nobody sees it before it is on the disk, once and as a whole
                 db.execute("PRAGMA journal_mode = WAL")
-                migrated(db, migrations, str(path), new=True)
+                if not _made_whole(db, migrations):
+                    migrated(db, migrations, str(path), new=True)
             finally:
                 db.close()
             _synced(aside)
@@ -157,6 +158,27 @@ def _linked(aside: str, path: Path) -> None:
         raise HeadwayError(f"{path} cannot be made: {error.strerror}.", _ELSEWHERE) from None
 
 
+def _made_whole(db: sqlite3.Connection, folder: Path) -> bool:
+    """Makes the newest schema at once, which is several times as fast as migration by migration."""
+    found = migration.whole(folder, "sqlite")
+    if found is None:
+        return False
+    version, statements = found
+    db.execute("BEGIN")
+    for statement in statements:
+        db.execute(statement)
+    _sign(db)
+    db.execute(f"PRAGMA user_version = {version}")
+    db.execute("COMMIT")
+    return True
+
+
+def _sign(db: sqlite3.Connection) -> None:
+    """A new store gets a name of its own, and is known as Headway's."""
+    db.execute("INSERT INTO meta VALUES ('id', ?)", (os.urandom(8).hex(),))
+    db.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+
 def migrated(db: sqlite3.Connection, folder: Path, store: str, new: bool = False) -> None:
     """Brings the schema forward, each migration whole or not at all, no matter who else is at it."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -169,8 +191,7 @@ def migrated(db: sqlite3.Connection, folder: Path, store: str, new: bool = False
                 for statement in statements:
                     db.execute(statement)
                 if number == 1:
-                    db.execute("INSERT INTO meta VALUES ('id', ?)", (os.urandom(8).hex(),))
-                    db.execute(f"PRAGMA application_id = {_APPLICATION}")
+                    _sign(db)
                 db.execute(f"PRAGMA user_version = {number}")
             db.execute("COMMIT")
         finally:
