@@ -36,8 +36,9 @@ def arcs(kind: str) -> list[list[int]]:
         return [[]]
     if kind.startswith("bag"):
         return [[] for _ in range(int(kind[3:]))]
-    if kind == "layers":
-        return [[] if at < 100 else [at - 100, at - 100 - at % 100 + (at + 1) % 100] for at in range(1000)]
+    if kind.startswith("layers"):
+        jobs = range(int(kind[6:] or 1000))
+        return [[] if at < 100 else [at - 100, at - 100 - at % 100 + (at + 1) % 100] for at in jobs]
     return [[at - 1] if at else [] for at in range(int(kind[5:] or 500))]  # a chain
 
 
@@ -85,7 +86,7 @@ def main() -> None:
     )
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument(
-        "--kinds", nargs="+", metavar="KIND", help="one, bagN, layers, chain, chainN, submitN (with --against)"
+        "--kinds", nargs="+", metavar="KIND", help="one, bagN, layers, layersN, chain, chainN, submitN (with --against)"
     )
     parser.add_argument("--sync", default="normal")
     parser.add_argument("--against", type=Path, metavar="DIR", help="compare with the tree in DIR")
