@@ -19,39 +19,53 @@ class Hosts:
 
     def __init__(self, count: int) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ssh-"))
-        self._run("ssh-up", "-n", str(count), "-p", str(ports(22000, 20)))
-        program = self.folder / "bin" / "ssh"
-        program.parent.mkdir()
-        there = f"XDG_STATE_HOME={self.folder}/state XDG_CACHE_HOME={self.folder}/cache"
-        program.write_text(f'#!/bin/sh\nexec {_ssh()} -F {self.folder}/ssh_config -o "SetEnv={there} {_mark()}" "$@"\n')
-        program.chmod(0o755)
-        self.environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
         self.state = self.folder / "state" / "headway"
+        self.settings = {"XDG_STATE_HOME": f"{self.folder}/state", "XDG_CACHE_HOME": f"{self.folder}/cache"}
+        try:
+            self.begin(count)
+        except BaseException:
+            self.remove()
+            raise
+        self._program = self.folder / "bin" / "ssh"
+        self._program.parent.mkdir()
+        self.set()
+        self.environment = {**os.environ, "PATH": f"{self._program.parent}:{os.environ['PATH']}"}
+
+    def begin(self, count: int) -> None:
+        self.run("ssh-up", "-n", str(count), "-p", str(ports(22000, 20)))
+
+    def set(self, **variables: str) -> None:
+        """What is in the environment of each login from now on, beside what is there always."""
+        there = " ".join(f"{name}={value}" for name, value in {**self.settings, **variables, **_mark()}.items())
+        text = f'#!/bin/sh\nexec {_ssh()} -F {self.folder}/ssh_config -o "SetEnv={there}" "$@"\n'
+        self._program.write_text(text)
+        self._program.chmod(0o755)
 
     def off(self, name: str) -> None:
         """Ends its server and all connections; what runs in the background lives on."""
-        self._run("ssh-host", "off", name)
+        self.run("ssh-host", "off", name)
 
     def on(self, name: str) -> None:
-        self._run("ssh-host", "boot", name)
+        self.run("ssh-host", "boot", name)
 
     def remove(self) -> None:
-        self._run("ssh-down", "--purge", check=False)
+        self.run("ssh-down", "--purge", check=False)
 
-    def _run(self, program: str, *arguments: str, check: bool = True) -> None:
+    def run(self, program: str, *arguments: str, check: bool = True) -> str:
         done = subprocess.run([HERE / program, self.folder, *arguments], capture_output=True, text=True, check=False)
         assert not check or done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
+        return done.stdout
 
 
 def _ssh() -> str:
     return next(f"{folder}/ssh" for folder in os.get_exec_path() if Path(folder, "ssh").exists())
 
 
-def _mark() -> str:
+def _mark() -> dict[str, str]:
     """What tests start on a host can be told from what others do."""
     from tests.infra.leftovers import MARK
 
-    return f"{MARK}={os.environ.get(MARK, '')}"
+    return {MARK: os.environ.get(MARK, "")}
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -38,14 +39,27 @@ def spawn(spec: Spec, environment: Mapping[bytes, bytes], log: str) -> int:
             )
         except (FileNotFoundError, IndexError):
             pass  # a word that only sh knows
+        except OSError as error:
+            _check_quota(error)
+            raise
     argv = ["/bin/sh", "-c", spec.command]
     try:
         return os.posix_spawn(
             argv[0], argv, environment, file_actions=actions, setsid=True, setsigdef=_DEFAULTED, setsigmask=()
         )
-    except OSError:
+    except OSError as error:
+        _check_quota(error)
         _try_to_open(spec)
         raise
+
+
+def _check_quota(error: OSError) -> None:
+    """Raises the true error where the quota of processes is used up: glibc before 2.34 says EPERM for it."""
+    if error.errno == errno.EPERM:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
 
 
 def _try_to_open(spec: Spec) -> None:
