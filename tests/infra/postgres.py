@@ -17,7 +17,9 @@ HERE = Path(__file__).parent
 class Server:
     """A throw-away server, which can be stopped, started again, and frozen."""
 
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
+        """`settings`: lines for postgresql.conf."""
+        self._settings = [word for setting in settings for word in ("-o", setting)]
         self._folder = Path(tempfile.mkdtemp(prefix="pg-"))  # short: a socket's path may have 107 characters
         for _ in range(3):
             self._port = _free_port()
@@ -45,14 +47,18 @@ class Server:
         subprocess.run([HERE / "pg-down", self._folder, "--purge"], capture_output=True, check=False)
 
     def _up(self) -> subprocess.CompletedProcess[str]:
-        command = [str(HERE / "pg-up"), str(self._folder), "-p", str(self._port)]
+        command = [str(HERE / "pg-up"), str(self._folder), "-p", str(self._port), *self._settings]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     def _check(self, up: subprocess.CompletedProcess[str]) -> None:
         assert up.returncode == 0, f"PostgreSQL does not start: {up.stdout}{up.stderr}"
 
+    def pid(self) -> int:
+        """Its first process, the parent of all others."""
+        return int((self._folder / "data/postmaster.pid").read_text().split()[0])
+
     def _signal(self, number: int) -> None:
-        first = int((self._folder / "data/postmaster.pid").read_text().split()[0])
+        first = self.pid()
         children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for pid in (first, *map(int, children)):
             with contextlib.suppress(ProcessLookupError):
@@ -60,8 +66,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def throw_away() -> Iterator[Server]:
-    server = Server()
+def throw_away(*settings: str) -> Iterator[Server]:
+    server = Server(*settings)
     try:
         yield server
     finally:
