@@ -1,4 +1,4 @@
-"""Real batch queues for tests: Slurm and Grid Engine. Where one cannot start, tests fail."""
+"""Real batch queues for tests: Slurm, Grid Engine, HTCondor. Where one cannot start, tests fail."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.infra.htcondor import Pool, pool
 from tests.infra.root import needs_root
 
 HERE = Path(__file__).parent
@@ -34,6 +35,11 @@ class Cluster:
         found = re.findall(r"(\w+)='?([^' \n]+)'?", (self.folder / "env").read_text().replace("export ", ""))
         self.environment = {**os.environ, **dict(found)}
 
+    @property
+    def cancel_all(self) -> list[str]:
+        """The command that takes back all that its queue has."""
+        return ["scancel", "--user=root"] if self.system == "slurm" else ["qdel", "-u", "*"]
+
     def start(self) -> None:
         """Starts again what was killed."""
         up = self._call("up")
@@ -55,6 +61,38 @@ class Cluster:
         """The pid of one of its daemons."""
         place = "run/" if self.system == "slurm" else ""
         return int((self.folder / f"{place}{name}.pid").read_text())
+
+
+class PoolCluster(Cluster):
+    """A pool of HTCondor, whose jobs run as a user of its own and see only its folder `work` and Debian 13."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.system, self.folder = "htcondor", pool.folder
+        ours = pool.folder / "work" / "bin"
+        ours.mkdir()
+        submit = ours / "condor_submit"  # what root has written there is to be its user's, who owns the jobs
+        submit.write_text(f'#!/bin/sh\ncd "$XDG_STATE_HOME/headway" && exec {pool.folder}/bin/condor_submit "$@"\n')
+        submit.chmod(0o755)
+        self.environment = {**os.environ, "PATH": f"{ours}:{pool.folder}/bin:{os.environ['PATH']}"}
+
+    @property
+    def cancel_all(self) -> list[str]:
+        return ["condor_rm", "-all"]
+
+    def workplace(self, name: str) -> Path:
+        """A folder that jobs may write to."""
+        place = self.folder / "work" / name
+        for folder in (place, place / "state", place / "state/headway"):
+            folder.mkdir()
+            folder.chmod(0o777)
+        self.environment["XDG_STATE_HOME"] = str(place / "state")
+        return place
+
+
+@contextlib.contextmanager
+def htcondor(cpus: int = 8) -> Iterator[PoolCluster]:
+    with pool(cpus, "PERIODIC_EXPR_INTERVAL = 2") as found:
+        yield PoolCluster(found)
 
 
 @contextlib.contextmanager

@@ -28,6 +28,9 @@ TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
 
 def main(path: str) -> int:
     """One allocation, as the private file at this path describes it."""
+    if not _is_first(path):
+        print("headway: this allocation was begun before, and given back; another one is asked for.", file=sys.stderr)
+        return 0
     said = json.loads(Path(path).read_text())
     begun = time.monotonic()
     ends = _ends(float(said["seconds"]))
@@ -45,6 +48,15 @@ def main(path: str) -> int:
     left = max(1.0, ends - (time.monotonic() - begun) - MARGIN)
     line.say(Serve(said["slots"], left, said["unknown"], said["idle"]))
     return _watch(line, out)
+
+
+def _is_first(path: str) -> bool:
+    """Whether the queue starts this allocation for the first time: some start again what they have evicted."""
+    try:
+        os.close(os.open(f"{path}.begun", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    return True
 
 
 def _ends(seconds: float) -> float:

@@ -38,6 +38,7 @@ class Provisioning:
         self._open: list[Allocation] = []
         self._folder = ""  # at the site, for its files
         self._has_looked = False
+        self._held: list[str] = []  # what the queue calls allocations that will not start by themselves
 
     def wake(self) -> None:
         """There may be more to do, or less."""
@@ -59,7 +60,8 @@ class Provisioning:
         if not queued:
             return []
         what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
-        return [f"{what} in the queue of {self._owner.site.name}"]
+        held = f" (held: {', '.join(self._held)})" if self._held else ""
+        return [f"{what} in the queue of {self._owner.site.name}{held}"]
 
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
@@ -113,6 +115,11 @@ class Provisioning:
                 there[number] = one
             elif one.status is not Status.ENDING:
                 strays.append(one.id)
+        held = [one.id for one in there.values() if one.status is Status.HELD]
+        if new := [one for one in held if one not in self._held]:
+            what = f"site {self._owner.site.name}: {NAMES[self._owner.site.queue]} holds {', '.join(new)}"
+            say(f"{what}, which will not start by itself. Ask the queue why, and release or remove it there.")
+        self._held = held
         for number, one in there.items():
             self._missing.pop(number, None)
             if known[number].queue_id is None:

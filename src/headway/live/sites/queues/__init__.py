@@ -13,7 +13,7 @@ from typing import Protocol
 from headway.model.errors import HeadwayError, UsageError, shown
 from headway.model.record import record
 
-NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine"}
+NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine", "htcondor": "HTCondor"}
 
 
 class Status(Enum):
