@@ -36,5 +36,10 @@ def handed_in(
 ) -> HandedIn:
     """Submits a workflow, and lets placeholders have its jobs, those at the given sites or all."""
     session = Session(home, store, None, workflow, arguments, wish, choose, lambda text: None)
+    from headway.live.sites.named import all_sites
+
+    apart = [site for site in all_sites() if site.directory and (sites == EVERYWHERE or site.name in sites)]
+    if apart:
+        session.declare(apart, warn=sites != EVERYWHERE)
     store.submissions.want(session.number, sites)
     return HandedIn(session.number, session.total, session.before.done, session.warnings)

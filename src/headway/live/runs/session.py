@@ -168,7 +168,7 @@ class Session:
             what = f"{inside[0]} is a sub-DAG, which runs only where Headway is, not at site {away[0]}."
             raise UsageError(what, "Leave out --site, or include its file: SPLICE instead of SUBDAG EXTERNAL.")
 
-    def declare(self, sites: Sequence[Site]) -> None:
+    def declare(self, sites: Sequence[Site], warn: bool = True) -> None:
         """Has it known which files jobs need at sites that do not share ours."""
         from headway.live.sites.declared import declared, undeclared, warning
 
@@ -176,7 +176,7 @@ class Session:
         files = list(declared(self._flat, self._store.leases.directory(self.number)))
         waited_out(lambda: self._store.files.declare(self.number, files), self._tell)
         without = undeclared(self._flat, files)
-        if apart and without:
+        if warn and apart and without:
             self.warnings.append(warning(apart, without))
 
     def meet(self, deadline: Deadline) -> None:

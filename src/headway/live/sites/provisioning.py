@@ -38,6 +38,7 @@ class Provisioning:
         self._open: list[Allocation] = []
         self._folder = ""  # at the site, for its files
         self._has_looked = False
+        self._looking = asyncio.Lock()
         self._held: list[str] = []  # what the queue calls allocations that will not start by themselves
 
     def wake(self) -> None:
@@ -68,7 +69,7 @@ class Provisioning:
         while True:
             self._wake.clear()
             try:
-                await self._look()
+                await self.look()
                 self._owner.trouble = ""
             except HeadwayError as error:
                 if str(error) != self._owner.trouble:
@@ -80,11 +81,20 @@ class Provisioning:
             except TimeoutError:
                 continue
 
+    async def look(self) -> None:
+        """Compares what is wanted with what there is, asks and takes back."""
+        async with self._looking:
+            await self._look()
+
+    async def withdraw(self) -> None:
+        """Takes everything back. Placeholders that run are told to end by their queue, and give their jobs back."""
+        async with self._looking:
+            await self._cancel(self._store.allocations.open(self._owner.site.name), "sites stop --now")
+
     async def _look(self) -> None:
         site, store = self._owner.site, self._store
         self._open = store.allocations.open(site.name)
-        wanted = store.placeholders.wanted(site.name)
-        eligible = store.allocations.eligible_cores(wanted)
+        eligible = store.allocations.eligible_cores(self._owner.wanted())
         if not self._open and not eligible and self._has_looked:
             return
         dialect = queue(site.queue)
@@ -95,7 +105,7 @@ class Provisioning:
         running = sum(cores for _, _, cores in store.allocations.running(site.name))
         queued = [one for one in self._open if one.state in (State.ASKED, State.QUEUED)]
         granted = len(self._open) - len(queued)
-        more = change(Standing(eligible, running, site.cores, len(queued), granted, site.allocations))
+        more = change(Standing(eligible, running, site.cores, len(queued), granted, self._owner.most))
         for _ in range(min(more, AT_ONCE)):
             await self._ask()
         if more < 0:
@@ -190,8 +200,8 @@ class Provisioning:
             await remote.write(self._runner, file.data)
         return folder
 
-    async def _cancel(self, allocations: list[Allocation]) -> None:
-        """Takes back what waits and is not needed any more."""
+    async def _cancel(self, allocations: list[Allocation], why: str = "not needed any more") -> None:
+        """Takes back what waits and is not needed any more; what runs is over when its queue says so."""
         ids = [one.queue_id for one in allocations if one.queue_id is not None]
         if not ids:
             return
@@ -199,4 +209,5 @@ class Provisioning:
         done = await self._owner.remote.run(queue(site.queue).cancel(ids))
         if done.code:
             say(f"site {site.name}: {NAMES[site.queue]} did not cancel {', '.join(ids)}: {done.said.strip()[-200:]}")
-        self._store.allocations.end([one.id for one in allocations], "not needed any more", self._store.clock())
+        waiting = [one.id for one in allocations if one.state is not State.RUNNING]
+        self._store.allocations.end(waiting, why, self._store.clock())

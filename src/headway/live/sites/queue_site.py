@@ -13,7 +13,7 @@ import socket
 import time
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Piece, Progress, Stop
+from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Heard, Piece, Progress, Stand, Stop
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
 from headway.live.home.folder import Home, say
@@ -21,9 +21,11 @@ from headway.live.sites.guests import Guest
 from headway.live.sites.provisioning import Provisioning
 from headway.live.sites.remote import Remote
 from headway.live.sites.site import Site
+from headway.live.sites.standing import note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import WorkflowId
+from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class QueueSite:
         self._since = time.monotonic()
         self.trouble = ""
         self._streams = 2
+        self._standing = standing(home)  # allocations that are kept for workflows that nobody here waits for
 
     def run(self, told: int) -> None:
         asyncio.run(self._live(told))
@@ -132,6 +135,9 @@ class QueueSite:
         if guest.uses is not None:
             self.site = self.remote.site = Site.heard(guest.uses)
             guest.uses = None
+        if guest.stands is not None:
+            self._steering = asyncio.get_running_loop().create_task(self._stand(guest, guest.stands))
+            guest.stands = None
         if guest.run is not None and guest.line not in self._stopped:
             self._want(WorkflowId(guest.run.workflow))
         if guest.is_gone:
@@ -162,6 +168,32 @@ class QueueSite:
         import base64
 
         guest.give(Piece(base64.b64encode(data).decode(), size))
+
+    async def _stand(self, guest: Guest, wish: Stand) -> None:
+        """Somebody wants it to work for all that was submitted from now on, or no more."""
+        self._standing = wish.stand
+        note(self._home, wish.stand)
+        try:
+            if wish.now:
+                await self.provisioning.withdraw()
+            await self.provisioning.look()
+        except HeadwayError as error:
+            if wish.stand:
+                self._standing = 0
+                note(self._home, 0)
+                guest.refuse(HeadwayError(f"site {self.site.name}: {error.what}", error.fix))
+                return
+        guest.give(Heard(True))
+
+    @property
+    def most(self) -> int:
+        """How many allocations there may be at once."""
+        return max(self.site.allocations if self._before else 0, self._standing)
+
+    def wanted(self) -> list[WorkflowId]:
+        """The workflows that placeholders here work for: those that somebody waits for, or all that were submitted."""
+        found = self.store.placeholders.wanted(self.site.name)
+        return found if self._standing else [workflow for workflow in found if workflow in self._before]
 
     def call_off(self, workflow: WorkflowId) -> None:
         """Ends what runs of a workflow at this site."""
@@ -232,7 +264,7 @@ class QueueSite:
         return not self.store.progress.is_under_way(workflow)
 
     def _is_over(self) -> bool:
-        if self._guests or self._tls.count or not self.provisioning.is_idle:
+        if self._guests or self._standing or self._tls.count or not self.provisioning.is_idle:
             self._since = time.monotonic()
             return False
         return time.monotonic() - self._since > WELCOME
@@ -243,9 +275,15 @@ class _Counting(StoreEnd):
 
     def __init__(self, site: QueueSite) -> None:
         super().__init__(site.store, site.site.name)
-        self._counts = site.done
+        self._site, self._counts = site, site.done
+
+    def wanted(self) -> list[WorkflowId]:
+        return self._site.wanted()
 
     def exchange(self, asked: Any) -> Any:
+        if asked.workflows:  # nothing is begun of what is not wanted any more, though the placeholder knows of it
+            wanted = set(self.wanted())
+            asked = replace(asked, workflows=[workflow for workflow in asked.workflows if workflow in wanted])
         reply = super().exchange(asked)
         for workflow, count in reply.answer.done.items():
             self._counts[workflow] = self._counts.get(workflow, 0) + count
