@@ -9,16 +9,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import join
 
+from tests.infra.hosts import HostsInNamespaces
 from tests.infra.htcondor import Pool, pool
+from tests.infra.ports import ports
 from tests.infra.root import needs_root
 
 HERE = Path(__file__).parent
-
-
-def ports(first: int, size: int) -> int:
-    """The first of some ports that no other process of a test run takes: looking for free ones would race."""
-    return first + os.getpid() % 100 * size
 
 
 class Cluster:
@@ -61,6 +59,44 @@ class Cluster:
         """The pid of one of its daemons."""
         place = "run/" if self.system == "slurm" else ""
         return int((self.folder / f"{place}{name}.pid").read_text())
+
+
+class LoginHost(Cluster):
+    """Slurm on a host that is reached by ssh alone: its network is its own."""
+
+    def __init__(self, nodes: int, cpus: int) -> None:
+        self.hosts = HostsInNamespaces(1)
+        self.system, self.folder = "slurm", self.hosts.folder / "slurm"
+        self.environment = self.hosts.environment
+        try:
+            self(str(HERE / "slurm-up"), str(self.folder), "-n", str(nodes), "-c", str(cpus))
+        except subprocess.CalledProcessError as error:
+            self.remove()
+            raise AssertionError(f"Slurm does not start: {error.output}{error.stderr}") from None
+        self.hosts.set(SLURM_CONF=f"{self.folder}/slurm.conf")
+
+    @property
+    def cancel_all(self) -> list[str]:
+        return ["ssh", "h1", "scancel --user=root"]
+
+    def start(self) -> None:
+        self(str(HERE / "slurm-up"), str(self.folder))
+
+    def remove(self) -> None:
+        self.hosts.remove()
+
+    def __call__(self, *words: str) -> str:
+        return super().__call__("ssh", "h1", join(words))
+
+
+@contextlib.contextmanager
+def slurm_behind_ssh(nodes: int = 3, cpus: int = 2) -> Iterator[LoginHost]:
+    needs_root("slurmd starts jobs as their owners, and the host has a network of its own.")
+    found = LoginHost(nodes, cpus)
+    try:
+        yield found
+    finally:
+        found.remove()
 
 
 class PoolCluster(Cluster):

@@ -42,7 +42,7 @@ class QueueBench:
         lines = [line for line in file.read_text().splitlines() if line.partition(" ")[0] not in settings]
         for name, value in settings.items():
             is_text = isinstance(value, str) and not value.startswith("[")
-            lines.append(f'{name} = "{value}"' if is_text else f"{name} = {value}")
+            lines.append(f'{name} = "{value}"' if is_text else f"{name} = {str(value).lower()}")
         file.write_text("\n".join(lines) + "\n")
 
     def script(self, *lines: str) -> None:

@@ -40,6 +40,7 @@ class Serve:
     idle: Seconds | None = None  # how long it stays when nothing for it can come; None: always
     memory: Count = 0  # bytes that jobs may have; 0: all of the machine's
     named: dict[str, Count] = field(default_factory=dict)  # named resources that are there
+    launcher: list[str] = field(default_factory=list)  # what starts a command on several hosts at once
 
 
 @record

@@ -38,8 +38,9 @@ def handed_in(
     session = Session(home, store, None, workflow, arguments, wish, choose, lambda text: None)
     from headway.live.sites.named import all_sites
 
-    apart = [site for site in all_sites() if site.directory and (sites == EVERYWHERE or site.name in sites)]
-    if apart:
-        session.declare(apart, warn=sites != EVERYWHERE)
+    known = [site for site in all_sites() if sites == EVERYWHERE or site.name in sites]
+    if any(site.directory for site in known):
+        session.declare(known, warn=sites != EVERYWHERE)
+    session.expect([site.name for site in known])
     store.submissions.want(session.number, sites)
     return HandedIn(session.number, session.total, session.before.done, session.warnings)

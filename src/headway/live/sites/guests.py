@@ -121,7 +121,7 @@ class Guest:
         message = REQUESTS.decode(line) if b'"fetch"' in line else None
         return message if isinstance(message, Fetch) else None
 
-    def give(self, said: Piece | Heard) -> None:
+    def give(self, said: Piece | Heard | Place) -> None:
         self._tell(RESPONSES.encode(said))
 
     def pass_on(self, line: bytes) -> None:

@@ -21,6 +21,7 @@ from headway.live.doors.tls_relay import Address
 from headway.live.home.folder import Home
 from headway.live.sites.front import started
 from headway.model.errors import HeadwayError
+from headway.model.messages import NODES
 
 MARGIN = 10.0  # seconds before the end of its time at which it has left
 TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
@@ -46,7 +47,8 @@ def main(path: str) -> int:
     if line is None:
         return 1
     left = max(1.0, ends - (time.monotonic() - begun) - MARGIN)
-    line.say(Serve(said["slots"], left, said["unknown"], said["idle"]))
+    named = {NODES: said["nodes"]} if said["nodes"] > 1 else {}
+    line.say(Serve(said["slots"], left, said["unknown"], said["idle"], 0, named, said["launcher"]))
     return _watch(line, out)
 
 

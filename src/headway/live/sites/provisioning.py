@@ -14,13 +14,14 @@ from headway.live.failpoint import failpoint
 from headway.live.home.folder import say
 from headway.live.sites.queues import NAMES, Listed, Request, Status, queue
 from headway.live.sites.shipping import package
-from headway.live.store.allocations import Allocation, State, name_of, number_of
+from headway.live.store.allocations import Allocation, State, Wanted, name_of, number_of
 from headway.model.errors import HeadwayError
 from headway.policies.how_much.standing import Standing, change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.sites.queue_site import QueueSite
+    from headway.live.sites.relayed import Relay
 
 LOOKS = 2  # in a row without an allocation in the queue's list, after which it counts as ended
 AT_ONCE = 20  # allocations that are asked for between two looks
@@ -30,9 +31,12 @@ PAUSE = 0.2  # seconds after something happened before it is looked at: more may
 class Provisioning:
     """Of one site, for one store."""
 
-    def __init__(self, owner: QueueSite, hosts: list[str], port: int, fingerprint: str) -> None:
+    def __init__(
+        self, owner: QueueSite, hosts: list[str], port: int, fingerprint: str, relay: Relay | None = None
+    ) -> None:
         self._owner, self._store = owner, owner.store
         self._door = {"hosts": hosts, "port": port, "fingerprint": fingerprint}
+        self._relay = relay  # where nodes call instead
         self._missing: dict[int, int] = {}  # looks in a row without each
         self._wake = asyncio.Event()
         self._open: list[Allocation] = []
@@ -94,22 +98,30 @@ class Provisioning:
     async def _look(self) -> None:
         site, store = self._owner.site, self._store
         self._open = store.allocations.open(site.name)
-        eligible = store.allocations.eligible_cores(self._owner.wanted())
-        if not self._open and not eligible and self._has_looked:
-            return
         dialect = queue(site.queue)
+        if self._open and self._relay is not None:  # placeholders of before may call
+            await self._relayed(self._relay)
+        wanted = store.allocations.wanted(self._owner.wanted(), site.name)
+        if not dialect.launcher:  # jobs of several hosts are for other sites
+            wanted = {1: wanted[1]} if 1 in wanted else {}
+        if not self._open and not any(one.eligible for one in wanted.values()) and self._has_looked:
+            return
         listed = dialect.listed(await self._owner.remote.run(dialect.listing()))
         await self._compare(listed)
         self._open = store.allocations.open(site.name)
         self._has_looked = True
-        running = sum(cores for _, _, cores in store.allocations.running(site.name))
-        queued = [one for one in self._open if one.state in (State.ASKED, State.QUEUED)]
-        granted = len(self._open) - len(queued)
-        more = change(Standing(eligible, running, site.cores, len(queued), granted, self._owner.most))
-        for _ in range(min(more, AT_ONCE)):
-            await self._ask()
-        if more < 0:
-            await self._cancel([one for one in queued if one.queue_id is not None][more:])
+        free = self._owner.most - len(self._open)
+        for nodes in sorted({1, *wanted, *(one.nodes for one in self._open)}, reverse=True):
+            there = [one for one in self._open if one.nodes == nodes]
+            queued = [one for one in there if one.state in (State.ASKED, State.QUEUED)]
+            jobs, granted = wanted.get(nodes, Wanted()), len(there) - len(queued)
+            most = len(there) + max(0, free)
+            more = change(Standing(jobs.eligible, jobs.running, site.cores, len(queued), granted, most))
+            for _ in range(min(more, AT_ONCE)):
+                await self._ask(nodes)
+            if more < 0:
+                await self._cancel([one for one in queued if one.queue_id is not None][more:])
+            free -= max(0, more)
 
     async def _compare(self, listed: list[Listed]) -> None:
         """Holds what the store knows against what the queue lists."""
@@ -151,13 +163,15 @@ class Provisioning:
             store.allocations.end(gone, "", store.clock())
             self.wake()
 
-    async def _ask(self) -> None:
+    async def _ask(self, nodes: int = 1) -> None:
         """Asks the queue for one more."""
         site, store, remote = self._owner.site, self._store, self._owner.remote
         if not self._folder:
             self._folder = await self._prepared()
+        if self._relay is not None:
+            await self._relayed(self._relay)
         dialect = queue(site.queue)
-        number, secret = store.allocations.ask(site.name, site.cores, int(site.time), store.clock())
+        number, secret = store.allocations.ask(site.name, site.cores, int(site.time), store.clock(), nodes)
         failpoint("allocation.asked")
         base = f"{self._folder}/{number}"
         said = {
@@ -166,13 +180,15 @@ class Provisioning:
             "allocation": number,
             "home": f"{self._folder}/home-{number}",
             "slots": site.cores,
+            "nodes": nodes,
+            "launcher": list(dialect.launcher),
             "seconds": site.time,
             "unknown": site.job_time,
             "idle": site.idle,
         }
-        request = Request(name_of(store.id, number), site.cores, int(site.time), f"{base}.log", site.options)
-        python = site.python or "/usr/bin/python3"
-        script = dialect.script(request, [python, "-E", "-s", self._runner, f"{base}.json"])
+        log = f"{base}.log"
+        request = Request(name_of(store.id, number), site.cores, int(site.time), log, site.options, nodes)
+        script = dialect.script(request, [*self._python, self._runner, f"{base}.json"])
         try:
             await remote.write(f"{base}.json", json.dumps(said).encode())
             await remote.write(f"{base}.sh", script.encode())
@@ -186,6 +202,17 @@ class Provisioning:
             raise
         failpoint("allocation.submitted")
         store.allocations.queued(number, queue_id)
+
+    @property
+    def _python(self) -> list[str]:
+        return [self._owner.site.python or "/usr/bin/python3", "-E", "-s"]
+
+    async def _relayed(self, relay: Relay) -> None:
+        """Sees to it that nodes can call the login host."""
+        if not self._folder:
+            self._folder = await self._prepared()
+        await relay.there([*self._python, self._runner], self._folder)
+        self._door = {**self._door, "hosts": relay.hosts, "port": relay.port}
 
     async def _prepared(self) -> str:
         """The folder for our files at the site, with the runner in it."""

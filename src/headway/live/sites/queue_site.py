@@ -11,25 +11,31 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Heard, Piece, Progress, Stand, Stop
+from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Heard, Piece, Place, Progress, Stop, Where
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
 from headway.live.home.folder import Home, say
+from headway.live.placeholder.outputs import RUNNING
+from headway.live.placeholder.roster import output_of
 from headway.live.sites.guests import Guest
 from headway.live.sites.provisioning import Provisioning
+from headway.live.sites.relayed import Relay
 from headway.live.sites.remote import Remote
 from headway.live.sites.site import Site
 from headway.live.sites.standing import note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import WorkflowId
+from headway.model.messages import LeaseId, WorkflowId
 from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from headway.live.client.messages import Stand
 
 WELCOME = 10.0  # seconds that a new one waits for its first client
 LOOPBACK = "127.0.0.1"
@@ -50,6 +56,7 @@ class QueueSite:
         self._since = time.monotonic()
         self.trouble = ""
         self._streams = 2
+        self._tasks: set[asyncio.Task[None]] = set()
         self._standing = standing(home)  # allocations that are kept for workflows that nobody here waits for
 
     def run(self, told: int) -> None:
@@ -68,7 +75,8 @@ class QueueSite:
             what = f"site {self.site.name}: this computer cannot listen at {self.site.address}: {error}."
             raise HeadwayError(what, "Correct the site's address in headway.toml.") from None
         self.remote = Remote(self.site)
-        self.provisioning = Provisioning(self, [host], number, self._tls.fingerprint)
+        relay = Relay(self._home, self.site, number) if self.site.is_relayed else None
+        self.provisioning = Provisioning(self, [host], number, self._tls.fingerprint, relay)
         loop.add_reader(self._door.socket, self._welcome)
         os.close(told)
         work = asyncio.create_task(self.provisioning.run())
@@ -82,6 +90,8 @@ class QueueSite:
         finally:
             self._door.hide()
             work.cancel()
+            if relay is not None:
+                await relay.close()
             self._tls.close()
             await asyncio.gather(work, return_exceptions=True)
 
@@ -136,7 +146,7 @@ class QueueSite:
             self.site = self.remote.site = Site.heard(guest.uses)
             guest.uses = None
         if guest.stands is not None:
-            self._steering = asyncio.get_running_loop().create_task(self._stand(guest, guest.stands))
+            self._do(self._stand(guest, guest.stands))
             guest.stands = None
         if guest.run is not None and guest.line not in self._stopped:
             self._want(WorkflowId(guest.run.workflow))
@@ -158,9 +168,23 @@ class QueueSite:
             if message.now:
                 self.call_off(WorkflowId(message.cancel))
         elif isinstance(message, Fetch):
-            asyncio.get_running_loop().create_task(self._fetch(guest, message))
+            self._do(self._fetch(guest, message))
+        elif isinstance(message, Where):
+            self._do(self._tell_where(guest, message))
         else:
             guest.answer_alone(line)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)  # else it might be forgotten before it has ended
+        task.add_done_callback(self._tasks.discard)
+
+    async def _tell_where(self, guest: Guest, asked: Where) -> None:
+        """Where the job of a lease writes that runs in an allocation: its placeholder has noted it in its folder."""
+        home = self.store.allocations.home_of(LeaseId(asked.where)) if asked.where else None
+        output = None if home is None else output_of(await self.remote.whole(f"{home}/roster"), LeaseId(asked.where))
+        path = None if output is None else f"{home}/logs/{RUNNING}/{output}"
+        guest.give(Place(asked.where, path, [], [], [], []))
 
     async def _fetch(self, guest: Guest, wanted: Fetch) -> None:
         """A piece of a file, such as a log."""
@@ -197,7 +221,7 @@ class QueueSite:
 
     def call_off(self, workflow: WorkflowId) -> None:
         """Ends what runs of a workflow at this site."""
-        leases = [lease for of, lease, _ in self.store.allocations.running(self.site.name) if of == workflow]
+        leases = [lease for of, lease in self.store.allocations.running(self.site.name) if of == workflow]
         self.store.steering.stop_attempts(workflow, leases)
 
     def _want(self, workflow: WorkflowId) -> None:
@@ -237,7 +261,7 @@ class QueueSite:
         there = [guest for guest in self._guests.values() if guest.run is not None and not guest.is_gone]
         try:
             if there:
-                for workflow, _, _ in self.store.allocations.running(self.site.name):
+                for workflow, _ in self.store.allocations.running(self.site.name):
                     running[workflow] = running.get(workflow, 0) + 1
         except HeadwayError as error:
             trouble = str(error)

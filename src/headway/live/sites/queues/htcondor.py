@@ -24,6 +24,8 @@ _STATUS = {
 class HTCondor:
     """Keeps to queues.Queue."""
 
+    launcher: tuple[str, ...] = ()
+
     def script(self, request: Request, command: Sequence[str]) -> str:
         """A submit description. A job has hardly any environment there: a login shell gives it the host's."""
         too_long = f"JobStatus == 2 && time() - EnteredCurrentStatus > {request.seconds}"
