@@ -32,7 +32,7 @@ def run(options: Options) -> int:
     if options.place is None:
         return _run(options)
     try:
-        return _run(options)
+        return _run(replace(options, sites=()))  # where its job runs, whatever headway.toml says
     except HeadwayError as error:
         error.exit_code = 1  # which is what the node of a sub-DAG sees that cannot be read, as in DAGMan
         raise
