@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from pathlib import Path
 
 from headway.cli.fast_path import Options, without
@@ -31,7 +32,7 @@ def run(options: Options) -> int:
     if options.place is None:
         return _run(options)
     try:
-        return _run(options)
+        return _run(replace(options, sites=()))  # where its job runs, whatever headway.toml says
     except HeadwayError as error:
         error.exit_code = 1  # which is what the node of a sub-DAG sees that cannot be read, as in DAGMan
         raise
@@ -77,16 +78,22 @@ def _run(options: Options) -> int:
     base = server if server is not None else home.database
     if server is not None:
         leave_at_once_on_ctrl_c()
+    is_new = server is None and options.place is None and not home.database.exists()
     import_for_runner(base)
     runner, slots = started(options, home, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
     from headway.live.reading.read import no_collection
     from headway.live.runs.session import INSIDE, Session, Wish
+    from headway.live.runs.submit import submission_of
 
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
     with no_collection():
         found = meant(options)
+        early, begun = None, time.time()
+        if is_new and found.format != "dagman":  # whose rescue files have a say
+            # A store that is being made knows no earlier run, so what is submitted does not depend on it.
+            early = submission_of(found, options.arguments, options.order_name)
         line = runner()
         session = Session(
             *(home, opened(base, options.sync), line, found, options.arguments),
@@ -94,7 +101,7 @@ def _run(options: Options) -> int:
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
                 *(memory, named, exported(options.exports), options.place, for_inside(options)),
             ),
-            *(lambda read: chosen(read, options), say),
+            *(lambda read: chosen(read, options), say, early, begun),
         )
     if options.sites:
         from headway.live.sites.named import named_sites

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headway.live.runs.dagman_files import DagmanFiles
     from headway.live.runs.deadline import Deadline
     from headway.live.sites.site import Site
+    from headway.live.store.submission import Submission
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
 FAILED = 3  # the exit code of a run that left something undone
@@ -97,8 +98,10 @@ class Session:
         wish: Wish,
         choose: Callable[[Workflow], Choice],
         tell: Callable[[str], None],
+        early: tuple[Submission, Flat] | None = None,  # what was made of the workflow before there was a store
+        begun: float | None = None,  # when that was
     ) -> None:
-        self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
+        self.begun, self._since = begun or time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._tell = tell
         self._arguments = arguments
@@ -133,6 +136,7 @@ class Session:
                 edited=choice.way(wish.edited),
                 named=wish.named,
                 heard=self.warnings,
+                early=early,
             )
 
         # A second try at something new could be a second one of it.

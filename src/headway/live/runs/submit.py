@@ -48,15 +48,16 @@ def submitted(
     edited: str = REFUSE,
     named: Mapping[str, int] | None = None,  # None: not known yet, so not checked
     heard: list[str] | None = None,
+    early: tuple[Submission, Flat] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
     which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
-    `heard` gets the warnings of submit files.
+    `heard` gets the warnings of submit files; `early` is what `submission_of` made before there was a store.
     """
-    times = _run_times(store, workflow, arguments, order_name)
-    submission, flat = submission_of(workflow, arguments, order_name, times=times)
+    times = {} if early else _run_times(store, workflow, arguments, order_name)
+    submission, flat = early or submission_of(workflow, arguments, order_name, times=times)
     if named is not None:
         check_resources(flat, named, submission.directory)
     if heard is not None:
