@@ -103,6 +103,20 @@ def test_a_job_of_several_nodes_runs_on_all_of_them_in_one_allocation(bench: Que
     assert len(store.allocations.all()) <= 3
 
 
+def test_an_allocation_of_several_nodes_does_not_wait_for_what_jobs_of_one_node_may_lead_to(bench: QueueBench) -> None:
+    bench.script(
+        "workflow.job('wide', 'true', nodes=2)",
+        "workflow.job('narrow', 'echo begin >> ledger; until test -e go; do sleep 0.1; done')",
+    )
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    store = bench.store()
+    until(lambda: bench.json("status")["workflows"][0]["done"] == 1)
+    until(lambda: [one.nodes for one in store.allocations.open("cluster")] == [1])
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+
+
 def test_a_job_of_several_nodes_ends_everywhere_when_one_fails_and_has_failed(bench: QueueBench) -> None:
     command = "test $SLURM_NODEID = 0 && exit 4; sleep 600"
     bench.script(f"workflow.job('wide', {command!r}, nodes=2)")
