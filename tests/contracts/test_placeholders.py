@@ -79,7 +79,8 @@ class Shop:
             one.communicate()
         for home in self.homes():
             if runner := runner_of(home):
-                os.kill(runner, signal.SIGTERM)
+                with contextlib.suppress(ProcessLookupError):  # it goes by itself
+                    os.kill(runner, signal.SIGTERM)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

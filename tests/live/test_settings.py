@@ -45,7 +45,7 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ("slots = 0\n", 1, "slots must be a whole number. At least 1."),
         ("\nslots = true\n", 2, "slots must be a whole number"),
         ('ordr = "fifo"\n', 1, "Did you mean order?"),
-        ('site = [1]\n', 1, "site must be a list of texts"),
+        ("site = [1]\n", 1, "site must be a list of texts"),
         ("slots = \n", 1, "this is no TOML"),
         ("sites = 3\n", 1, "sites are tables"),
         ('[sites.a]\nhost = "h"\n', 1, "must say where its jobs find their files"),
