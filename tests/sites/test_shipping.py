@@ -27,6 +27,7 @@ NEVER_THERE = {
     "headway.live.store.postgres",
     "headway.live.store.progress",
     "headway.live.store.read_only",
+    "headway.live.store.run_times",
     "headway.live.store.sqlite",
     "headway.live.store.sqlite_file",
     "headway.live.store.steering",

@@ -55,6 +55,10 @@ def _run(options: Options) -> int:
         if options.order_name == without("order_name"):
             options = replace(options, order_name=ORDER)
     memory, named = size(options.memory), named_resources(options.resources)
+    if options.sites:
+        from headway.live.sites.named import most_nodes
+
+        named = {**named, **most_nodes(options.sites)}
     folder, server = place_of_run(options.store, options.workflow)
     if options.dry_run:
         from headway.cli.commands.dry_run import dry_run
@@ -109,6 +113,8 @@ def _run(options: Options) -> int:
         apart = [site for site in named_sites(options.sites) if site.directory]
         if apart:
             session.declare(apart)
+        if any(site.queue for site in named_sites(options.sites)):
+            session.expect(options.sites)
     if deadline is not None:
         session.meet(deadline)
     gc.freeze()  # what is there stays
@@ -290,6 +296,8 @@ def named_resources(words: tuple[str, ...]) -> dict[str, int]:
         name, equals, count = word.partition("=")
         if not (equals and name and count.isdecimal() and len(count) < 10):
             raise UsageError(f"--resource {unquoted(word)} is not NAME=N.", "Say gpu=2, for example.")
+        if name == "nodes":
+            raise UsageError("--resource nodes: a host is one node.", "Allocations of several are what Slurm grants.")
         found[name] = int(count)
     cards = Path("/proc/driver/nvidia/gpus")
     if cards.is_dir():

@@ -31,11 +31,14 @@ _NAMES = """
     live.placeholder.room live.placeholder.roster live.placeholder.runner live.placeholder.running
     live.placeholder.serving live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows
     live.placeholder.upkeep live.sites.__init__ live.sites.frames live.sites.front live.sites.front_files
-    live.sites.node live.store.__init__ live.store.spec live.store.text
+    live.sites.login_relay live.sites.node live.store.__init__ live.store.spec live.store.text
 """
 MODULES = tuple(_NAMES.split())
 _MAIN = """\
 import sys
+if sys.argv[1:2] == ["--relay"]:
+    from headway.live.sites.login_relay import main
+    raise SystemExit(main(*sys.argv[2:]))
 if len(sys.argv) > 1:
     from headway.live.sites.node import main
     raise SystemExit(main(sys.argv[1]))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headway.live.store.leases import Leases, Placeholders
     from headway.live.store.places import Places
     from headway.live.store.progress import Progress
+    from headway.live.store.run_times import ExpectedRunTimes
     from headway.live.store.steering import Steering
     from headway.live.store.submission import Submissions
     from headway.live.store.watching import Watching
@@ -111,6 +112,12 @@ class Store:
         from headway.live.store.files import DeclaredFiles
 
         return DeclaredFiles(self.database)
+
+    @cached_property
+    def run_times(self) -> ExpectedRunTimes:
+        from headway.live.store.run_times import ExpectedRunTimes
+
+        return ExpectedRunTimes(self.database)
 
     # --- what people say and ask -------------------------------------------------------------------------------------
 

@@ -20,7 +20,20 @@ if TYPE_CHECKING:
 
     from headway.live.store.database import Database
 
-_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts", "wanted", "files", "affinities")
+_TABLES = (
+    "jobs",
+    "specs",
+    "arcs",
+    "nodes",
+    "lanes",
+    "groups",
+    "doubts",
+    "wanted",
+    "files",
+    "affinities",
+    "work",
+    "expected",
+)
 
 
 class History:

@@ -339,17 +339,19 @@ FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memo
 -- The same, of jobs that can be expected to end in the time that is left (engine.ready.Within), and that are not bound to
 -- another host by affinity; with the host that they are bound to.
 -- name: eligible_for
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds,
-    h.host
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival,
+    COALESCE(s.seconds, e.seconds), h.host
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- postgresql
+    LEFT JOIN expected e ON e.workflow = j.workflow AND e.job = j.job
+        AND e.site = (SELECT site FROM placeholders WHERE id = :placeholder)
     LEFT JOIN affinities f ON f.workflow = j.workflow AND f.job = j.job
     LEFT JOIN jobs p ON p.workflow = f.workflow AND p.job = f.after
     LEFT JOIN attempts a ON a.id = p.lease
     LEFT JOIN placeholders h ON h.id = a.placeholder
 WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = {ELIGIBLE}
     AND (h.host IS NULL OR h.host = (SELECT host FROM placeholders WHERE id = :placeholder))
-    AND COALESCE(s.time, s.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
+    AND COALESCE(s.time, s.seconds, e.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
 ORDER BY j.rank, j.arrival, j.job LIMIT :most
 FOR UPDATE OF j SKIP LOCKED -- postgresql
 
