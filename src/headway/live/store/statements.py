@@ -39,6 +39,7 @@ class _Statements(dict[str, Statement]):
     def __missing__(self, name: str) -> Statement:
         if name not in self._unread:  # one for watching, steering or the past, which no runner needs
             self._unread |= _parts("steering.sql") | _parts("past.sql") | _parts("sites.sql")
+            self._unread |= _parts("callers.sql") | _parts("growth.sql")
         lines = [line for line in _lines(self._unread[name], self._dialect) if not line.startswith("--")]
         statement = self[name] = _translated("\n".join(lines).strip().removesuffix(";"), self._dialect)
         return statement
