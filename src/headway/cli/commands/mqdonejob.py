@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 from headway.cli.exits import serve
 from headway.cli.pairs import pairs
@@ -12,6 +11,8 @@ from headway.model.errors import UsageError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from headway.live.store import Store
     from headway.live.store.callers import Given
     from headway.model.messages import Finish
@@ -56,9 +57,9 @@ def done(words: Sequence[str]) -> None:
     numbers = {key: _number(key, told[key]) for key in ("started", "ended", "now", "cpu_seconds") if key in told}
     code, memory = _whole("exit_code", told, -64, 255), _whole("max_rss", told, 0, _LARGE)
     from headway.live.doors.services import Services
-    from headway.live.home.store_location import found_store
+    from headway.live.home.store_location import opened_store
 
-    _, store = found_store(told.get("store"))
+    store = opened_store(told.get("store"))
     services = Services(store)
     given = services.given(told["id"])
     services.done(told["id"], _finish(store, given, told, numbers, code, memory))

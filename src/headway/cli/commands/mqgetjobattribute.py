@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 from headway.cli.display.terminal import write_content
 from headway.cli.exits import serve
 from headway.cli.pairs import pairs
 from headway.model.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _HELP = """\
 Usage: mqgetjobattribute id=ID attribute=NAME [store=PLACE]
@@ -53,9 +56,9 @@ def show(words: Sequence[str]) -> None:
 def _of_lease(id: str, name: str, place: str | None) -> str:
     from headway.live.doors.job_attributes import JobAttributes
     from headway.live.doors.services import Services
-    from headway.live.home.store_location import found_store
+    from headway.live.home.store_location import opened_store
 
-    _, store = found_store(place)
+    store = opened_store(place)
     given, lease = Services(store).running(id)
     value = JobAttributes(store, given.workflow, given.job, given, lease).value(name)
     if name in ("script", "command"):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn
 
 from headway.cli.display.terminal import write_content
 from headway.cli.exits import serve
 from headway.cli.pairs import pairs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _HELP = """\
 Usage: mqgetjobcommand id=ID [store=PLACE]
@@ -31,10 +34,10 @@ def show(words: Sequence[str]) -> None:
     """Prints the command line."""
     told = pairs("mqgetjobcommand", words, ("id", "store"), ("id",))
     from headway.live.doors.services import Services
-    from headway.live.home.store_location import found_store
+    from headway.live.home.store_location import opened_store
     from headway.live.store.spec import Spec
 
-    _, store = found_store(told.get("store"))
+    store = opened_store(told.get("store"))
     _, lease = Services(store).running(told["id"])
     store.callers.begin(lease.id, store.clock())
     write_content(f"{Spec.read(lease.spec).command}\n".encode("utf-8", "surrogateescape"))

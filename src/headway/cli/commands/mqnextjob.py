@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 from headway.cli.exits import serve
 from headway.cli.pairs import pairs
@@ -12,6 +11,8 @@ from headway.model.errors import UsageError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from headway.live.doors.services import Wants
     from headway.live.store.callers import Caller
 
@@ -59,13 +60,14 @@ def next_job(words: Sequence[str]) -> int:
     told = pairs("mqnextjob", words, KEYS, _NEEDED)
     caller = _caller(told)
     wants = _wants(told)
-    from headway.live.doors.queue_looks import look
     from headway.live.doors.services import Services
-    from headway.live.home.store_location import found_store
+    from headway.live.home.store_location import opened_store
     from headway.live.placeholder.limits import patience
 
-    _, store = found_store(told.get("store"))
+    store = opened_store(told.get("store"))
     if store.callers.are_overdue(store.clock()):
+        from headway.live.doors.queue_looks import look
+
         look(store)
     found = Services(store).next_job(caller, wants, patience())
     if found.id is None:
@@ -75,8 +77,7 @@ def next_job(words: Sequence[str]) -> int:
 
 
 def _caller(told: Mapping[str, str]) -> Caller:
-    from headway.live.doors.queue_looks import SCHEDS
-    from headway.live.store.callers import Caller
+    from headway.live.store.callers import SCHEDS, Caller
 
     sched = SCHEDS.get(told["sched"].lower())
     if sched is None:

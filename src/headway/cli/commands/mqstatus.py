@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 from headway.cli.exits import serve
 from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 _HELP = """\
 Usage: mqstatus [id=ID] [status=]TEXT...

@@ -9,11 +9,14 @@ import fcntl
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from headway.cli.exits import serve
 from headway.formats.mqsub import OPTIONS, USAGE, Call, add_call, label_of, parse_call, words_of
 from headway.model.errors import HeadwayError, InputError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 SUBMISSIONS = "HEADWAY_SUBMISSIONS"
 _HELP = f"""\

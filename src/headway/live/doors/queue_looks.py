@@ -12,7 +12,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from headway.live.store.callers import Overdue
+from headway.live.store.callers import PROCESS, Overdue
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from headway.live.store import Store
     from headway.model.messages import JobId, WorkflowId
 
-NONE, PROCESS = "none", "process"
-SCHEDS = {
-    **dict.fromkeys(("slurm",), "slurm"),
-    **dict.fromkeys(("gridengine", "sge", "ge", "uge"), "gridengine"),
-    PROCESS: PROCESS,
-    NONE: NONE,
-}
 MARK = "HEADWAY_PLACEHOLDER"  # in the environment of all that a placeholder starts on a host without a queue
 _PROBE = "probe"
 _PATIENCE = 30.0  # seconds that a list may take

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from headway.live.store.database import Database
     from headway.live.store.leases import Leases
 
+NONE, PROCESS = "none", "process"
+SCHEDS = {  # what a caller may be known by, in the words of those who call
+    "slurm": "slurm",
+    **dict.fromkeys(("gridengine", "sge", "ge", "uge"), "gridengine"),
+    PROCESS: PROCESS,  # of a host without a queue
+    NONE: NONE,
+}
 FOR_EVER = 1e300  # seconds that such a placeholder may be silent: silence says nothing of it
 LOOKS = 2  # in a row that have not found one, after which it is gone
 PARTS = 4  # of its lease: the time between two looks
