@@ -137,3 +137,34 @@ def marked(folder: Path) -> list[int]:
             if MARK in entries and os.fsencode(folder) in entries:
                 found.append(int(process.name))
     return found
+
+
+def in_queue(bench: ScriptBench, submit: list[str], *head: str) -> list[str]:
+    """A placeholder for a batch queue that takes one job and submits itself again; the command that submits it."""
+    file = bench.folder / "placeholder.job"
+    again = " ".join([*submit, str(file)])
+    words = f"sh {SCRIPT} -b {SERVICES} -p {bench.place} -w 1 -k 1 -r '{again}'"
+    file.write_text("\n".join(["#!/bin/sh", *head, f"exec {words} 2>>{bench.folder}/talk", ""]))
+    return [*submit, str(file)]
+
+
+def known(bench: ScriptBench) -> list[tuple[str, str]]:
+    """sched and sched_id of every placeholder that has had a job."""
+    store = bench.store()
+    callers = store.database.connection.execute(  # type: ignore[attr-defined]
+        "SELECT c.sched, c.sched_id FROM callers c WHERE c.placeholder IN (SELECT placeholder FROM attempts)"
+    ).fetchall()
+    store.close()
+    return list(callers)
+
+
+def kill_all(folder: Path) -> None:
+    """Kills placeholders that use a store below this folder, and all that they have started."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (process / "cmdline").read_bytes()
+            if b"placeholder.sh" in words and os.fsencode(folder) in words:
+                os.kill(int(process.name), signal.SIGKILL)
+    for pid in marked(folder):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
