@@ -295,3 +295,34 @@ def test_a_sub_dag_and_commands_of_headway_in_a_job_find_the_store_of_their_plac
     assert shop.placeholder("--idle", "0.2s").wait(60) == 0
     assert shop.ledger == {"inner": 1}
     assert "ask" in (shop.folder / "status").read_text()
+
+
+def test_a_script_that_is_gone_from_its_queue_is_noticed_by_a_placeholder_which_runs_its_job(shop: Shop) -> None:
+    number = shop.submit("w.py", "w.job('a', 'echo a >> ledger')")
+    caller = ("sched=process", "sched_id=nobody", "submit_host=localhost", "host=gone", f"store={shop.store}")
+    given = headway(*caller, program="mqnextjob", env=shop.environment)
+    assert given.returncode == 0, given.stderr
+    shop.placeholder("--idle", "20s")
+    until(lambda: shop.ledger["a"])
+    until(lambda: shop.states(number) == {State.DONE: 1})
+    late = headway(f"id={given.stdout.strip()}", f"store={shop.store}", program="mqdonejob", env=shop.environment)
+    assert late.returncode == 4 and "does not count" in late.stderr
+    assert "not in the list of process any more" in shop.asked("history", "--json")
+
+
+def test_a_job_that_mqsub_adds_runs_at_once_and_what_it_waits_for_is_waited_for(shop: Shop) -> None:
+    shop.submit("w.py", WAITS.format(name="slow"))
+    shop.placeholder("--slots", "2")
+    until(lambda: shop.ledger["slow"])
+    shop.environment["HEADWAY_STORE"] = shop.store
+    for words in (
+        ("-l", "now", "-c", "echo now >> ledger"),
+        ("-deps", "slow now", "-l", "then", "-c", "echo then >> ledger"),
+    ):
+        added = headway(*words, program="mqsub", cwd=shop.folder, env=shop.environment)
+        assert added.returncode == 0, added.stderr
+    until(lambda: shop.ledger["now"])
+    assert not shop.ledger["then"]
+    (shop.folder / "go").touch()
+    until(lambda: shop.ledger["then"])
+    assert shop.ledger == {"slow": 1, "now": 1, "end": 1, "then": 1}
