@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 
+from headway.live.doors.queue_looks import look
 from headway.live.store import opened
 from headway.model.states import State
 from tests.live.ledger import is_alive, keeper_of, runner_of, until
@@ -299,9 +300,15 @@ def test_a_sub_dag_and_commands_of_headway_in_a_job_find_the_store_of_their_plac
 
 def test_a_script_that_is_gone_from_its_queue_is_noticed_by_a_placeholder_which_runs_its_job(shop: Shop) -> None:
     number = shop.submit("w.py", "w.job('a', 'echo a >> ledger')")
-    caller = ("sched=process", "sched_id=nobody", "submit_host=localhost", "host=gone", f"store={shop.store}")
+    caller = ("sched=process", "sched_id=somebody", "submit_host=localhost", "host=gone", f"store={shop.store}")
     given = headway(*caller, program="mqnextjob", env=shop.environment)
     assert given.returncode == 0, given.stderr
+    there = subprocess.Popen(["sleep", "60"], env={**os.environ, "HEADWAY_PLACEHOLDER": "somebody"})
+    store = opened(shop.store if "://" in shop.store else shop.folder / ".headway/store.db")
+    until(lambda: look(store) or store.database.run("was_listed", key="listed process localhost"))
+    store.close()
+    there.kill()
+    there.wait()
     shop.placeholder("--idle", "20s")
     until(lambda: shop.ledger["a"])
     until(lambda: shop.states(number) == {State.DONE: 1})

@@ -260,6 +260,23 @@ def test_one_that_has_called_again_meanwhile_is_not_lost(counter: Counter) -> No
     assert states(counter.store, number) == "A:r B:r"
 
 
+def test_a_list_counts_once_one_of_ours_was_in_it(counter: Counter) -> None:
+    counter.submit("mqsub -l A -c a\nmqsub -l B -c b\n")
+    counter.next("7")
+    callers = counter.store.callers
+    assert not callers.is_ours("slurm", "login", set()) and not callers.is_ours("slurm", "login", {"1", "2"})
+    assert callers.is_ours("slurm", "login", {"7"}) and callers.is_ours("slurm", "login", set())
+    assert not callers.is_ours("slurm", "elsewhere", {"7"}) and not callers.is_ours("gridengine", "login", {"7"})
+
+
+def test_as_long_as_it_has_a_job_somebody_is_there(counter: Counter) -> None:
+    counter.submit("mqsub -l A -c a\n")
+    id = counter.next()
+    assert counter.store.watching.present(counter.store.clock() + 1e6) == 1
+    counter.done(id)
+    assert counter.store.watching.present(counter.store.clock() + 1e6) == 0
+
+
 def test_silence_alone_costs_nobody_a_job(counter: Counter) -> None:
     number = counter.submit(CHAIN)
     counter.next()

@@ -123,9 +123,12 @@ def test_a_job_of_a_host_that_went_down_is_given_back_only_once_the_host_can_be_
     submit.submit(f"mqsub -l A -c 'test -e {submit.folder}/go || {{ {JOB.format(submit.folder, 600)}; }}'")
     submit.start("h1")
     until(lambda: submit.begun("A"))
+    submit.start("h2")
+    store = submit.store()
+    until(lambda: store.database.run("was_listed", key="listed process h1"))
+    store.close()
     submit.hosts.off("h1")
     (submit.folder / "go").touch()
-    submit.start("h2")
     time.sleep(6)  # its lease is over by far, and looks have failed: nobody knows whether it runs
     assert submit.counts() == {"running": 1}
     submit.hosts.on("h1")

@@ -18,7 +18,6 @@ from tests.live.ledger import until
 from tests.shell import headway
 from tests.sites.script_bench import JOB, SCRIPT, SERVICES, ScriptBench, marked
 
-pytest_plugins = ["tests.contracts.conftest"]
 pytestmark = pytest.mark.slow
 
 

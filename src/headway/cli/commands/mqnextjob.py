@@ -68,6 +68,9 @@ def next_job(words: Sequence[str]) -> int:
     if store.callers.are_overdue(store.clock()):
         from headway.live.doors.queue_looks import look
 
+        store.callers.enter(
+            caller, store.clock(), patience()
+        )  # if it is in its queue's list, that list is the right one
         look(store)
     found = Services(store).next_job(caller, wants, patience())
     if found.id is None:

@@ -1,8 +1,9 @@
 """Looks for placeholders that are scripts, in the lists of their queues, once their leases are over.
 
 Who comes by looks: each call of mqnextjob that finds one overdue, and any process of Headway that reclaims jobs. It is
-done by one of them at a time, four times in the length of a lease. A list that cannot be had says nothing, and what is
-not in a list is not done: its job is given back.
+done by one of them at a time, four times in the length of a lease. A list that cannot be had says nothing; nor does one
+that has never had a placeholder of ours in it, which may be that of another queue on a host of the same name. What is
+missing from a list is not done: its job is given back.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from headway.live.store.callers import PROCESS, Overdue
+from headway.live.store.callers import PROCESS, Overdue, is_in
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
@@ -39,8 +40,8 @@ def look(store: Store) -> list[tuple[WorkflowId, JobId]]:
         places.setdefault((one.sched, one.submit_host), []).append(one)
     for (sched, host), late in places.items():
         listed = _listed(sched, host)
-        if listed is not None:
-            found = [one for one in late if one.sched_id.partition(".")[0] in listed or one.sched_id in listed]
+        if listed is not None and store.callers.is_ours(sched, host, listed):
+            found = [one for one in late if is_in(one.sched_id, listed)]
             missed = [one for one in late if one not in found]
             back += store.callers.seen(found, missed, store.clock())
     return back
@@ -86,7 +87,7 @@ def _answer(argv: Sequence[str], host: str) -> Completed:
 def is_here(host: str) -> bool:
     """Whether a host is this one."""
     here = socket.gethostname()
-    return host in ("localhost", here, here.partition(".")[0]) or host.partition(".")[0] == here
+    return host in ("localhost", here, here.partition(".")[0])
 
 
 if __name__ == "__main__":

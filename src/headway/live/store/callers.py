@@ -7,7 +7,7 @@ looks in a row do not find it, its job is given back. A list that cannot be had 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from headway.live.store.text import decode, encode
 from headway.model.messages import Finish, JobId, LeaseId, PlaceholderId, Seconds, WorkflowId
@@ -27,6 +27,7 @@ SCHEDS = {  # what a caller may be known by, in the words of those who call
 }
 FOR_EVER = 1e300  # seconds that such a placeholder may be silent: silence says nothing of it
 LOOKS = 2  # in a row that have not found one, after which it is gone
+MOST = 10_000  # placeholders of one queue, the latest, that are compared with its list
 PARTS = 4  # of its lease: the time between two looks
 
 
@@ -163,6 +164,18 @@ class Callers:
                 database.run("look", placeholder=late.placeholder, now=now)
         return found
 
+    def is_ours(self, sched: str, submit_host: str, listed: Collection[str]) -> bool:
+        """Whether a list is that of the queue which placeholders mean: one of ours is in it, or was once."""
+        database, key = self._database, f"listed {sched} {encode(submit_host)}"
+        if database.run("was_listed", key=key):
+            return True
+        ours = database.run("callers_of", sched=sched, submit_host=encode(submit_host), most=MOST)
+        if not any(is_in(decode(sched_id), listed) for (sched_id,) in ours):
+            return False
+        with database.transaction():
+            database.run("note_listed", key=key)
+        return True
+
     def seen(self, found: Iterable[Overdue], missed: Iterable[Overdue], now: Seconds) -> list[tuple[WorkflowId, JobId]]:
         """What a look has shown. The jobs of those that were missed twice are eligible again.
 
@@ -206,6 +219,11 @@ class Callers:
         """started, ended, exit_code, max_rss, cpu_seconds, number, reason, status, host, site of the last attempt."""
         found = self._database.run("last_ended", workflow=workflow, job=job)
         return found[0] if found else None
+
+
+def is_in(sched_id: str, listed: Collection[str]) -> bool:
+    """Whether a list has an id; a task of an array is there as long as its array is."""
+    return sched_id in listed or sched_id.partition(".")[0] in listed
 
 
 def attributes_of(database: Database, workflow: WorkflowId, job: JobId) -> Mapping[str, str]:

@@ -36,6 +36,15 @@ ORDER BY p.id
 -- name: look
 UPDATE callers SET looked = :now WHERE placeholder = :placeholder
 
+-- name: callers_of
+SELECT sched_id FROM callers WHERE sched = :sched AND submit_host = :submit_host ORDER BY placeholder DESC LIMIT :most
+
+-- name: was_listed
+SELECT 1 FROM meta WHERE key = :key
+
+-- name: note_listed
+INSERT INTO meta (key, value) VALUES (:key, '1') ON CONFLICT (key) DO NOTHING
+
 -- name: missed
 UPDATE callers SET missing = :missing WHERE placeholder = :placeholder
 
