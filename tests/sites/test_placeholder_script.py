@@ -98,6 +98,19 @@ def test_a_job_gets_its_folder_its_environment_and_its_files(bench: ScriptBench)
     assert (bench.folder / "sub/out").read_text() == f"given\nit's a $HOME\n{bench.folder}/sub\n"
 
 
+def test_a_job_says_how_it_is_and_adds_jobs_as_ever(bench: ScriptBench) -> None:
+    add = f"{SERVICES}/mqsub -deps A -l B -c true"
+    bench.submit(
+        f"mqsub -l A -c '{SERVICES}/mqstatus half done && {add} && touch said; until test -e go; do sleep 0.1; done'"
+    )
+    one = bench.begin()
+    until(lambda: (bench.folder / "said").exists())
+    assert [row["status"] for row in bench.asked("status")["running"]] == ["half done"]
+    (bench.folder / "go").touch()
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"done": 2}
+
+
 def test_a_job_that_takes_longer_than_its_limit_is_ended(bench: ScriptBench) -> None:
     bench.submit("mqsub -l A -attr time=1 -c 'sleep 600'")
     assert bench.begin().wait(30) == 0, bench.talk

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from headway.live.doors.job_script import environment_of, script
 from headway.live.doors.services import Services
+from headway.live.store import is_server
 from headway.live.store.callers import Given
 from headway.live.store.spec import Spec
 from headway.live.store.text import decode
@@ -70,7 +71,11 @@ class JobAttributes:
 
     @cached_property
     def _setting(self) -> tuple[str, dict[str, str]]:
-        return self._store.leases.setting(self._workflow)
+        """The folder of its workflow, and what every job of it finds in its environment."""
+        directory, exported = self._store.leases.setting(self._workflow)
+        place = self._store.place
+        store = place if is_server(place) else posixpath.dirname(place)
+        return directory, {**exported, "HEADWAY_STORE": store}
 
     @property
     def directory(self) -> str:

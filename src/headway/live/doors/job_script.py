@@ -15,17 +15,17 @@ FOLDER = "HEADWAY_FOLDER"  # where jobs run if it is set, instead of the folder 
 GRACE = 5  # seconds between asking a job to end whose time is over and ending it
 
 
-def environment_of(lease: Lease, id: str, spec: Spec, exported: Mapping[str, str]) -> dict[str, str]:
+def environment_of(lease: Lease, id: str, spec: Spec, given: Mapping[str, str]) -> dict[str, str]:
     """What a job finds in its environment beside what its placeholder has."""
     own = {"HEADWAY_LEASE": id, "HEADWAY_JOB": lease.name, "HEADWAY_ATTEMPT": str(lease.attempt)}
-    return {**exported, **dict(spec.environment), **own}
+    return {**given, **dict(spec.environment), **own}
 
 
-def script(lease: Lease, id: str, directory: str, exported: Mapping[str, str]) -> str:
+def script(lease: Lease, id: str, directory: str, given: Mapping[str, str]) -> str:
     """Runs the job as Headway would: in its folder, with its environment, connected to its files, for its time."""
     spec = Spec.read(lease.spec)
     lines = ["#!/bin/sh", f"folder={quote(directory)}", f'cd "${{{FOLDER}:-$folder}}"{_inside(spec)} || exit 127']
-    pairs = environment_of(lease, id, spec, exported).items()
+    pairs = environment_of(lease, id, spec, given).items()
     words = ["env", *(quote(f"{name}={value}") for name, value in pairs), "/bin/sh", "-c", quote(spec.command)]
     streams = f"<{quote(spec.stdin or '/dev/null')}"
     if spec.stdout:
