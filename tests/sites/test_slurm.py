@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from headway.experiments.trellisdag.crews import place
 from headway.live.doors.tls_relay import Address, relay
 from headway.live.store.allocations import name_of
+from tests.experiments.test_trellisdag_crews import run_by
 from tests.infra.queues import Cluster, slurm
 from tests.live.ledger import runner_of, until
 from tests.sites.queue_bench import QueueBench
@@ -301,3 +303,13 @@ def test_a_placeholder_that_is_gone_from_squeue_loses_its_job_and_one_that_is_th
     until(lambda: scripts.service("mqnextjob", *caller).returncode == 0)
     first = scripts.asked("history")["attempts"][0]
     assert first["outcome"] == "given back" and "list of slurm" in first["reason"]
+
+
+@pytest.mark.parametrize("name", ["slurm-scripts", "cluster"])
+def test_the_crews_of_trellisdags_experiment_run_here(
+    bench: QueueBench, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in bench.environment.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(bench.folder)
+    run_by(place(name).crew, bench.folder)
