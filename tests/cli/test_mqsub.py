@@ -222,7 +222,7 @@ def test_a_job_that_runs_adds_to_its_own_workflow_which_goes_on_with_it(tmp_path
         "mqsub -deps A -l B -c 'touch b'\n"
     )
     done = headway("run", "w.sh", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and "4 of 4 jobs done" in done.stderr, done.stderr
     assert (tmp_path / "b").exists() and (tmp_path / "c").exists() and (tmp_path / "d").exists()
     assert jobs(tmp_path / ".headway") == "A:d B:d C:d D:d"
     again = headway("run", "w.sh", cwd=tmp_path)
