@@ -165,7 +165,7 @@ ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it an
             ;;
         esac
         [ $pause -gt 1 ] || say "$1 has failed, and is called again until it answers: $(tail -n 1 "$said")"
-        [ -z "$stopping" ] || [ $pause -lt 8 ] || return 255
+        [ -z "$stopping" ] || { [ "$1" != mqnextjob ] && [ $pause -lt 8 ]; } || return 255
         rest $pause
         [ $pause -ge 60 ] || pause=$((pause * 2))
     done
@@ -185,12 +185,17 @@ is_there() { # PID: whether a process runs; one that nobody has waited for does 
     kill -0 "$1" 2>/dev/null && ! grep -q ") Z " "/proc/$1/stat" 2>/dev/null
 }
 
-is_marked() { # ID: whether a process of this job runs
+marked() { # ID: the processes of this job, wherever they have gone
+    if [ -n "$has_z" ]; then
+        grep -lzxF "HEADWAY_LEASE=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+        return
+    fi
     for process in /proc/[0-9]*; do
-        tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "HEADWAY_LEASE=$1" && return 0
+        tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "HEADWAY_LEASE=$1" && echo "${process#/proc/}"
     done
-    return 1
 }
+# Most have grep -z, which is a hundred times as quick.
+if printf 'a\0b' | grep -qzx b 2>/dev/null; then has_z=yes; else has_z=''; fi
 
 forget() { # ID: its end is known
     rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end"
@@ -227,7 +232,7 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
         [ "$pid" != $$ ] || continue
         is_there "$pid" && continue
         if [ ! -e "$own/jobs/$id.end" ]; then
-            is_marked "$id" && continue
+            [ -z "$(marked "$id")" ] || continue
             if [ ! -e "$own/jobs/$id.end" ]; then
                 give_back "$id" "its placeholder was killed"
                 continue
@@ -250,16 +255,18 @@ echo "$status $began $(date +%s)" >"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1
 if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
 job='' reason=''
 
-end_job() { # asks the running job to end, and ends it if it does not
+end_job() { # ID: asks the running job to end, and ends it if it does not
     if [ -n "$own_session" ]; then target=-$job; else target=$job; fi
     kill -TERM -- "$target" 2>/dev/null
+    for process in $(marked "$1"); do # what has left that session
+        kill -TERM "$process" 2>/dev/null
+    done
     for _ in 1 2 3 4 5; do
-        kill -0 -- "$target" 2>/dev/null || break
+        [ -n "$(marked "$1")" ] || return
         sleep 1
     done
-    kill -KILL -- "$target" 2>/dev/null
-    for process in /proc/[0-9]*; do
-        tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "HEADWAY_LEASE=$1" && kill -KILL "${process#/proc/}" 2>/dev/null
+    for process in $(marked "$1"); do
+        kill -KILL "$process" 2>/dev/null
     done
 }
 
@@ -286,6 +293,10 @@ was_ended() { # ID: whether the job was killed because this placeholder is to en
 }
 
 run_job() { # ID
+    if [ -n "$stopping" ]; then # while it was asked for
+        give_back "$1" "its placeholder was told to end"
+        return
+    fi
     ask mqgetjobattribute "id=$1" attribute=script
     code=$?
     [ $code != 4 ] || return 0
@@ -304,12 +315,12 @@ run_job() { # ID
         watcher=$!
     fi
     while kill -0 "$job" 2>/dev/null; do
-        wait "$job"
         if [ -n "$stopping$reason" ]; then
             end_job "$1"
             wait "$job"
             break
         fi
+        wait "$job"
     done
     if [ -n "$watcher" ]; then
         kill "$watcher" 2>/dev/null
