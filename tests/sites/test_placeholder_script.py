@@ -253,3 +253,36 @@ def test_killed_at_random_moments_nothing_is_lost_and_nothing_done_twice(bench: 
     store = bench.store()
     assert store.steering.miscounted(1) == []  # type: ignore[arg-type]
     store.close()
+
+
+def test_a_host_with_only_what_posix_has_is_enough(bench: ScriptBench) -> None:
+    programs = bench.folder / "programs"
+    programs.mkdir()
+    for name in [
+        "dash",
+        "sh",
+        "sed",
+        "date",
+        "cksum",
+        "cut",
+        "mkdir",
+        "tail",
+        "sleep",
+        "rm",
+        "cat",
+        "uname",
+        "tr",
+        "mv",
+        "env",
+    ]:
+        (programs / name).symlink_to(str(shutil.which(name)))
+    (programs / "grep").write_text(f'#!/bin/sh\ncase $1 in -*z*) exit 2 ;; esac\nexec {shutil.which("grep")} "$@"\n')
+    (programs / "grep").chmod(0o755)
+    bench.submit(
+        f"mqsub -l A -c '{JOB.format(bench.folder, 0)}'", f"mqsub -deps A -l B -c '{JOB.format(bench.folder, 600)}'"
+    )
+    one = bench.begin(PATH=str(programs))
+    until(lambda: bench.begun("B"))
+    one.send_signal(signal.SIGTERM)
+    assert one.wait(60) == 0, bench.talk
+    assert bench.counts() == {"done": 1, "eligible": 1} and marked(bench.folder) == []
