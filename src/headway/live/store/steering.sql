@@ -223,8 +223,10 @@ SELECT s.name FROM jobs j JOIN lanes l ON l.workflow = j.workflow AND l.lane = j
 WHERE j.workflow = :workflow AND j.state = {RUNNING} AND (l.category = m.category OR (m.category IS NULL AND l.named <> '[]'))
 ORDER BY j.job
 
+-- Those that give signs of life, and scripts that have a job.
 -- name: present
-SELECT COUNT(*) FROM placeholders WHERE ended IS NULL AND beat >= :since
+SELECT COUNT(*) FROM placeholders p
+WHERE ended IS NULL AND (beat >= :since OR EXISTS (SELECT 1 FROM callers c WHERE c.placeholder = p.id))
 
 -- name: kinds
 SELECT job, kind FROM jobs WHERE workflow = :workflow
