@@ -116,6 +116,8 @@ def _run(options: Options) -> int:
         if any(site.queue for site in named_sites(options.sites)):
             session.expect(options.sites)
     if deadline is not None:
+        if options.sites:
+            deadline.queues = [site.name for site in named_sites(options.sites) if site.queue]
         session.meet(deadline)
     gc.freeze()  # what is there stays
     gc.enable()
