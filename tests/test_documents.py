@@ -26,6 +26,7 @@ EXCEPT = {
     "--site ": "it needs other hosts; tests/sites has them",
     "headway sites st": "it needs other hosts; tests/sites/test_standing.py has them",
     "postgresql://": "it needs a server; tests/contracts has one",
+    "ssh old ": "it needs a host without Python; tests/sites has one",
     "headway serve": "it stays until it is stopped; tests/contracts/test_serve.py",
     "headway placeholder": "it stays until it is stopped; tests/contracts/test_placeholders.py",
     "condor_submit_dag": "it needs a pool of HTCondor's; tests/htcondor has one",

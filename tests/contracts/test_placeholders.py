@@ -15,6 +15,7 @@ from typing import IO
 
 import pytest
 
+from headway.live.doors.queue_looks import look
 from headway.live.store import opened
 from headway.model.states import State
 from tests.live.ledger import is_alive, keeper_of, runner_of, until
@@ -79,7 +80,8 @@ class Shop:
             one.communicate()
         for home in self.homes():
             if runner := runner_of(home):
-                os.kill(runner, signal.SIGTERM)
+                with contextlib.suppress(ProcessLookupError):  # it goes by itself
+                    os.kill(runner, signal.SIGTERM)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -319,3 +321,40 @@ def test_one_whose_time_is_over_has_the_next_one_submitted_if_there_is_more_to_d
     assert shop.placeholder("--until", "1h", "--idle", "0.1", *again).wait(60) == 0  # its time is not over
     assert shop.ledger == {"more": 1}
     assert shop.placeholder(*again).wait(60) == 2
+
+
+def test_a_script_that_is_gone_from_its_queue_is_noticed_by_a_placeholder_which_runs_its_job(shop: Shop) -> None:
+    number = shop.submit("w.py", "w.job('a', 'echo a >> ledger')")
+    caller = ("sched=process", "sched_id=somebody", "submit_host=localhost", "host=gone", f"store={shop.store}")
+    given = headway(*caller, program="mqnextjob", env=shop.environment)
+    assert given.returncode == 0, given.stderr
+    there = subprocess.Popen(["sleep", "60"], env={**os.environ, "HEADWAY_PLACEHOLDER": "somebody"})
+    store = opened(shop.store if "://" in shop.store else shop.folder / ".headway/store.db")
+    until(lambda: look(store) or store.database.run("was_listed", key="listed process localhost"))
+    store.close()
+    there.kill()
+    there.wait()
+    shop.placeholder("--idle", "20s")
+    until(lambda: shop.ledger["a"])
+    until(lambda: shop.states(number) == {State.DONE: 1})
+    late = headway(f"id={given.stdout.strip()}", f"store={shop.store}", program="mqdonejob", env=shop.environment)
+    assert late.returncode == 4 and "does not count" in late.stderr
+    assert "not in the list of process any more" in shop.asked("history", "--json")
+
+
+def test_a_job_that_mqsub_adds_runs_at_once_and_what_it_waits_for_is_waited_for(shop: Shop) -> None:
+    shop.submit("w.py", WAITS.format(name="slow"))
+    shop.placeholder("--slots", "2")
+    until(lambda: shop.ledger["slow"])
+    shop.environment["HEADWAY_STORE"] = shop.store
+    for words in (
+        ("-l", "now", "-c", "echo now >> ledger"),
+        ("-deps", "slow now", "-l", "then", "-c", "echo then >> ledger"),
+    ):
+        added = headway(*words, program="mqsub", cwd=shop.folder, env=shop.environment)
+        assert added.returncode == 0, added.stderr
+    until(lambda: shop.ledger["now"])
+    assert not shop.ledger["then"]
+    (shop.folder / "go").touch()
+    until(lambda: shop.ledger["then"])
+    assert shop.ledger == {"slow": 1, "now": 1, "end": 1, "then": 1}

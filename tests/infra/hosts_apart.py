@@ -1,4 +1,4 @@
-"""Hosts with a network, processes and files of their own: Debian 11 with Python 3.9.
+"""Hosts with a network, processes and files of their own: Debian 11 with Python 3.9, or one without Python.
 
 One folder is the same there and here, for what jobs write down. Where they cannot start, tests fail.
 """
@@ -19,13 +19,13 @@ USER, NUMBER = "tester", 4321  # an ordinary user who is known on these hosts al
 class HostsApart(Hosts):
     """Hosts h1, h2, … in namespaces."""
 
-    def __init__(self, count: int, shared: Path) -> None:
-        self.shared = shared
+    def __init__(self, count: int, shared: Path, system: str = "11") -> None:
+        self.shared, self._system = shared, system
         super().__init__(count)
 
     def begin(self, count: int) -> None:
         done = subprocess.run(
-            [HERE.parents[1] / "scripts/bare-root", "11"], capture_output=True, text=True, check=False
+            [HERE.parents[1] / "scripts/bare-root", self._system], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
         root = done.stdout.strip()
@@ -72,9 +72,9 @@ class HostsApart(Hosts):
 
 
 @contextlib.contextmanager
-def hosts_apart(count: int, shared: Path) -> Iterator[HostsApart]:
+def hosts_apart(count: int, shared: Path, system: str = "11") -> Iterator[HostsApart]:
     needs_root("hosts in namespaces of their own.")
-    hosts = HostsApart(count, shared)
+    hosts = HostsApart(count, shared, system)
     try:
         yield hosts
     finally:

@@ -60,6 +60,11 @@ def test_pip_install_gives_the_commands(tmp_path: Path) -> None:
         (["headway", "--version"], __version__),
         (["mqsub", "-h"], "mqsub"),
         (["mqtranslate", "-h"], "mqtranslate"),
+        *(
+            ([name, "--help"], f"Usage: {name}")
+            for name in ("mqnextjob", "mqgetjobcommand", "mqgetjobattribute", "mqdonejob")
+        ),
+        (["headway", "placeholder", "--script"], "#!/bin/sh\n# placeholder.sh: "),
     ):
         done = subprocess.run([programs / command[0], *command[1:]], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0 and expected in done.stdout

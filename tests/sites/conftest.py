@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.contracts.conftest import postgres_server, postgres_url
 from tests.infra.hosts import Hosts, throw_away
 from tests.sites.bench import Bench
+
+__all__ = ["bench", "hosts", "postgres_server", "postgres_url"]
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 from tests.infra.queues import Cluster, gridengine
 from tests.live.ledger import until
 from tests.sites.queue_bench import QueueBench
+from tests.sites.script_bench import ScriptBench, in_queue, known
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("gridengine")]
 
@@ -52,3 +53,22 @@ def test_what_grid_engine_refuses_is_told(bench: QueueBench) -> None:
     bench.jobs(1, 0)
     run = bench.begin("run", "w.py", "--site", "cluster")
     bench.hears(run, "Grid Engine refuses: ")
+
+
+def test_placeholders_that_take_one_job_each_and_submit_themselves_again_run_a_workflow(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    scripts = ScriptBench(tmp_path, environment=cluster.environment)
+    try:
+        scripts.layers(3, 4, 0.2)
+        words = in_queue(scripts, ["qsub", "-terse", "-V"], "#$ -S /bin/sh", "#$ -j y", "#$ -o /dev/null", "#$ -r n")
+        for _ in range(3):
+            cluster(*words)
+        until(lambda: scripts.counts() == {"done": 12}, 180)
+        until(lambda: not cluster("qstat").strip(), 120)
+        assert scripts.wrong() == [] and set(scripts.ledger.values()) == {1}
+        callers = known(scripts)
+        assert {sched for sched, _ in callers} == {"gridengine"}
+        assert len({number for _, number in callers}) == len(callers) == 12
+    finally:
+        scripts.close()

@@ -7,16 +7,21 @@ import os
 import signal
 import socket
 import ssl
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from headway.experiments.trellisdag.crews import place
 from headway.live.doors.tls_relay import Address, relay
 from headway.live.store.allocations import name_of
+from tests.experiments.test_trellisdag_crews import run_by
 from tests.infra.queues import Cluster, slurm
 from tests.live.ledger import runner_of, until
 from tests.sites.queue_bench import QueueBench
+from tests.sites.script_bench import JOB, ScriptBench, in_queue, kill_all, known
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
 
@@ -323,3 +328,59 @@ def test_slurmctld_may_be_killed_and_come_back(bench: QueueBench) -> None:
     bench.cluster.start()
     assert run.wait(120) == 0, bench.logs()
     bench.each_once(16)
+
+
+# --- placeholders that are scripts -------------------------------------------------------------
+
+HEAD = ("#SBATCH --time=5", "#SBATCH --output=/dev/null", "#SBATCH --no-requeue")
+
+
+@pytest.fixture
+def scripts(cluster: Cluster, tmp_path: Path) -> Iterator[ScriptBench]:
+    found = ScriptBench(tmp_path, environment=cluster.environment)
+    yield found
+    cluster("scancel", "--user=root")
+    found.close()
+    until(lambda: not cluster("squeue", "-h").strip())
+
+
+def test_placeholders_that_take_one_job_each_and_submit_themselves_again_run_a_workflow(
+    cluster: Cluster, scripts: ScriptBench
+) -> None:
+    scripts.layers(3, 4, 0.2)
+    words = in_queue(scripts, ["sbatch"], *HEAD)
+    for _ in range(3):
+        cluster(*words)
+    until(lambda: scripts.counts() == {"done": 12}, 180)
+    until(lambda: not cluster("squeue", "-h").strip(), 120)  # nothing is left to do: nobody comes again
+    assert scripts.wrong() == [] and set(scripts.ledger.values()) == {1}
+    callers = known(scripts)
+    assert {sched for sched, _ in callers} == {"slurm"}
+    assert len({number for _, number in callers}) == len(callers) == 12
+
+
+def test_a_placeholder_that_is_gone_from_squeue_loses_its_job_and_one_that_is_there_keeps_it(
+    cluster: Cluster, scripts: ScriptBench
+) -> None:
+    scripts.submit(f"mqsub -l A -c 'test -e {scripts.folder}/go || {{ {JOB.format(scripts.folder, 600)}; }}'")
+    subprocess.run(in_queue(scripts, ["sbatch"], *HEAD), env=scripts.environment, check=True)
+    until(lambda: scripts.begun("A"))
+    caller = ("sched=slurm", "sched_id=999999", "submit_host=localhost", "host=here")
+    asked = time.monotonic()
+    while time.monotonic() < asked + 5:  # its lease is two seconds; squeue has it
+        assert scripts.service("mqnextjob", *caller).returncode == 10
+    (scripts.folder / "go").touch()
+    kill_all(scripts.folder)
+    until(lambda: scripts.service("mqnextjob", *caller).returncode == 0)
+    first = scripts.asked("history")["attempts"][0]
+    assert first["outcome"] == "given back" and "list of slurm" in first["reason"]
+
+
+@pytest.mark.parametrize("name", ["slurm-scripts", "cluster"])
+def test_the_crews_of_trellisdags_experiment_run_here(
+    bench: QueueBench, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in bench.environment.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(bench.folder)
+    run_by(place(name).crew, bench.folder)

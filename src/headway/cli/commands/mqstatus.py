@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
 
 from headway.cli.exits import serve
 from headway.model.errors import HeadwayError, NotFoundError, UsageError, shown
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 _HELP = """\
-Usage: mqstatus [id=LEASE] [status=]TEXT...
+Usage: mqstatus [id=ID] [status=]TEXT...
        mqstatus KEY=VALUE...
 
 Called by a job while it runs: say how it is. The last word is shown by mqstat and headway status.
-Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job.
+Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job. A job on
+another host says id=$HEADWAY_LEASE over ssh; the store is then that of HEADWAY_STORE or headway.toml there.
 
 A DAGMan PROVISIONER node that says ready, or ProvisionerState=2, lets the rest of the workflow start.
 """
@@ -36,12 +40,12 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
         raise UsageError("nothing is said.", 'Say something: mqstatus "half done".')
     lease, said = _told(words)
     mark, _, number = environment.get("HEADWAY_LEASE", "").rpartition(".")
+    if "." in lease:  # as mqnextjob has printed it
+        mark, _, lease = lease.rpartition(".")
     lease = lease or number
     if not lease.isdecimal():
-        raise UsageError("which job this is is not known.", "Call it from a job that Headway runs, or say id=LEASE.")
-    if not environment.get("HEADWAY_STORE"):
-        raise UsageError("its store is not known.", "Call it from a job that Headway runs, or set HEADWAY_STORE.")
-    place, ready, store = environment["HEADWAY_STORE"], _is_ready(words), mark.partition("-")[0]
+        raise UsageError("which job this is is not known.", "Call it from a job that Headway runs, or say id=ID.")
+    place, ready, store = environment.get("HEADWAY_STORE") or _named(), _is_ready(words), mark.partition("-")[0]
     is_held: bool | None = False
     if len(lease) <= _LONGEST:
         is_held = _passed_on(environment.get("HEADWAY_HOME") or place, store, int(lease), said, ready)
@@ -52,6 +56,16 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
             f"no job of {shown(place)} has the lease {shown(lease)} now.",
             "It has ended, or was given to somebody else.",
         )
+
+
+def _named() -> str:
+    """The store that headway.toml names."""
+    from headway.live.home.store_location import given_store
+
+    place = given_store()
+    if place is None:
+        raise UsageError("its store is not known.", "Call it from a job that Headway runs, or set HEADWAY_STORE.")
+    return place
 
 
 def _passed_on(folder: str, mark: str, lease: int, said: str, ready: bool) -> bool | None:

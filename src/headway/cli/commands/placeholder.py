@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from pathlib import Path
 
 import click
 
@@ -54,6 +55,7 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
     help="With --until: run this command when the time is over and there is more to do. In a script for a batch queue:"
     " --again 'sbatch place.sh'.",
 )
+@click.option("--script", is_flag=True, help="Print placeholder.sh, which does the same on a host without Python.")
 def command(
     store: str | None,
     server: str | None,
@@ -64,6 +66,7 @@ def command(
     resources: tuple[str, ...],
     idle: float | None,
     again: str | None,
+    script: bool,
 ) -> int:
     """Take jobs of every workflow that was submitted to a store (headway submit), in the order of their ranks.
 
@@ -74,7 +77,14 @@ def command(
     \b
       headway placeholder --store postgresql://db/lab --slots 4
       headway placeholder --store . --until 8:00
+      headway placeholder --script > placeholder.sh         for hosts without Python: sh placeholder.sh -h
     """
+    if script:
+        from headway.cli.display.terminal import write_content
+        from headway.live import placeholder as package
+
+        write_content(Path(package.__path__[0], "placeholder.sh").read_bytes())
+        return 0
     from headway.cli.display.progress import Display
     from headway.live.client.messages import Serve
     from headway.live.client.placeholder import OwnPlaceholder, served_place

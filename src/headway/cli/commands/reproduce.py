@@ -49,6 +49,14 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     help="For prio a folder with wfinstances/ and dax/: real dags; for batchqueue one with logs (.swf.xz).",
 )
 @click.option("--starts", type=click.IntRange(2, 1000), help="batchqueue: moments of submission, instead of 3 or 100.")
+@click.option(
+    "--on",
+    metavar="WHERE",
+    default="local",
+    help="trellisdag: where the placeholders are: local, scripts (placeholder.sh), slurm-scripts or gridengine-scripts"
+    " (one job each, submitted again), or a site of headway.toml with 20 slots. Default: local.",
+)
+@click.option("--store", metavar="URL", help="trellisdag: postgresql://HOST/DATABASE, instead of a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
 def command(
     name: str,
@@ -58,6 +66,8 @@ def command(
     output: str | None,
     data: str | None,
     starts: int | None,
+    on: str,
+    store: str | None,
     as_json: bool,
 ) -> None:
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
@@ -87,6 +97,10 @@ def command(
         raise UsageError(f"{name} has no --live.", "Leave --live out.")
     if name != "batchqueue" and starts is not None:
         raise UsageError("--starts is for batchqueue.", "Leave it out.")
+    if name != "trellisdag" and (on != "local" or store is not None):
+        raise UsageError("--on and --store are for trellisdag.", "Leave them out.")
+    if name == "trellisdag":
+        _check_place(on, store)
     with Bar(1.0, quiet=as_json) as bar:
         if name == "opportunistic":
             from headway.experiments.opportunistic import all as opportunistic
@@ -99,7 +113,8 @@ def command(
         elif name == "trellisdag":
             from headway.experiments.trellisdag import all as trellisdag
 
-            report = trellisdag.reproduce(trellisdag.PLANS[how], folder, bar.expect, bar.add)
+            scale = replace(trellisdag.PLANS[how], on=on, server=store)
+            report = trellisdag.reproduce(scale, folder, bar.expect, bar.add)
         elif name == "batchqueue":
             from headway.experiments.batchqueue.all import reproduce as queues
             from headway.experiments.batchqueue.plans import PLANS as SIZES
@@ -120,3 +135,15 @@ def command(
     for claim in report.claims:
         click.echo(f"{_SAID[claim.holds]:<14}  {claim.id}: {claim.paper}")
     click.echo(f"{folder / ('live.md' if how == 'live' else 'report.md')} has the rest.")
+
+
+def _check_place(on: str, store: str | None) -> None:
+    """Refuses a place that is not there before anything begins."""
+    from headway.experiments.trellisdag.crews import HERE
+    from headway.live.sites.named import check_sites
+    from headway.live.store import is_server
+
+    if on not in HERE:
+        check_sites((on,))
+    if store is not None and not is_server(store):
+        raise UsageError("--store is for a server here.", "Say --store postgresql://HOST/DATABASE, or leave it out.")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LATE = 5  # the exit code of a run that has done all, but after its deadline
 MOST_WARNINGS = 10  # that are worth a line each before a run
+QUICK = 0.5  # seconds in which a workflow is read that is submitted in a few more
 
 
 def run(options: Options) -> int:
@@ -89,10 +90,12 @@ def _run(options: Options) -> int:
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
     with no_collection():
+        reading = time.time()
         found = meant(options)
         early, begun = None, time.time()
-        if is_new and found.format != "dagman":  # whose rescue files have a say
-            # A store that is being made knows no earlier run, so what is submitted does not depend on it.
+        # A store that is being made knows no earlier run, so what is submitted does not depend on it; but rescue files
+        # of DAGMan have a say. For a large workflow the runner would wait in vain, and go.
+        if is_new and found.format != "dagman" and begun - reading < QUICK:
             early = submission_of(found, options.arguments, options.order_name)
         line = runner()
         session = Session(
@@ -113,6 +116,8 @@ def _run(options: Options) -> int:
         if any(site.queue for site in named_sites(options.sites)):
             session.expect(options.sites)
     if deadline is not None:
+        if options.sites:
+            deadline.queues = [site.name for site in named_sites(options.sites) if site.queue]
         session.meet(deadline)
     gc.freeze()  # what is there stays
     gc.enable()

@@ -92,6 +92,7 @@ class Display:
 
     def _line(self, progress: Progress) -> str:
         done = self._before + progress.done
+        self._jobs = max(self._jobs, done)  # mqsub may have added some
         share = done / self._jobs if self._jobs else 1.0
         bar = "━" * round(24 * share)
         taken = time.monotonic() - self._begun
@@ -114,7 +115,8 @@ class Display:
         ended, seconds, limits = outcome.tally, outcome.seconds, outcome.bounds
         rest = f", {ended.failed:,} failed" * bool(ended.failed) + f", {ended.skipped:,} not run" * bool(ended.skipped)
         where = "1 slot" if slots == 1 else f"{slots} slots"
-        self.say(f"{ended.done:,} of {self._jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
+        jobs = max(self._jobs, ended.done + ended.failed + ended.skipped)
+        self.say(f"{ended.done:,} of {jobs:,} jobs done{rest}, {seconds:.2f} s on {where}.")
         if outcome.decided and not outcome.exit_code and (ended.failed or ended.skipped):
             self.say("Its FINAL node has ended well, which decides: exit code 0.")
         elif outcome.returned == 0 and (ended.failed or ended.skipped):

@@ -12,8 +12,9 @@ from statistics import fmean, median
 from headway import __version__
 from headway.experiments.report import Report, drawing_board, make, save
 from headway.experiments.trellisdag.claims import Found, claims, model_claims
+from headway.experiments.trellisdag.crews import place
 from headway.experiments.trellisdag.ranks import PAPER
-from headway.experiments.trellisdag.replay import SCRIPT, Crew, Times, local, run
+from headway.experiments.trellisdag.replay import SCRIPT, Times, run
 from headway.live.reading.read import read
 from headway.model.dag import Dag
 from headway.model.flatten import flatten
@@ -31,14 +32,14 @@ class Plan:
     seconds: float  # of the minimal schedule as modelled: the paper's hours, at a scale
     runs: int = 3
     placeholders: int = 20
+    on: str = "local"  # where they are (crews.place)
+    server: str | None = None  # the store, if it is not a file
 
 
 PLANS = {"quick": Plan(20.0), "full": Plan(120.0)}
 
 
-def reproduce(
-    plan: Plan, folder: Path, begin: Callable[[float], None], done: Callable[[float], None], crew: Crew = local
-) -> Report:
+def reproduce(plan: Plan, folder: Path, begin: Callable[[float], None], done: Callable[[float], None]) -> Report:
     """The sequential run, then the others, and report.md, report.json and the charts; `done` is called for each job."""
     make(folder)
     scale = plan.seconds / PAPER
@@ -46,9 +47,9 @@ def reproduce(
     begin(dag.job_count * (1.0 + plan.runs))
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="headway-trellisdag-") as scratch:
-        alone = run(Path(scratch, "sequential"), [str(scale)], 1, done, crew)
+        alone = run(Path(scratch, "sequential"), [str(scale)], 1, done, server=plan.server)
         runs = [
-            run(Path(scratch, f"run-{number}"), [str(scale)], plan.placeholders, done, crew)
+            run(Path(scratch, f"run-{number}"), [str(scale)], plan.placeholders, done, place(plan.on).crew, plan.server)
             for number in range(plan.runs)
         ]
     seconds = time.monotonic() - begun
@@ -96,18 +97,21 @@ def share_above(curve: Curve, count: int) -> float:
 
 
 def _report(plan: Plan, folder: Path, it: Found, seconds: float) -> Report:
-    how = next((name for name, one in PLANS.items() if one == plan), "other")
+    how = next((name for name, one in PLANS.items() if one.seconds == plan.seconds), "other")
     command = "headway reproduce trellisdag" + (" --full" if how == "full" else "")
+    command += f" --on {plan.on}" * (plan.on != "local") + " --store postgresql://…" * (plan.server is not None)
     report = Report("TrellisDAG: 4 versus 3 pieces", command)
     report.data |= {"paper": "trellisdag", "how": how, "version": __version__, "seconds": round(seconds, 1)}
     report.data |= {"runs": [round(one, 3) for one in it.makespans], "minimal_seconds": round(it.minimal, 3)}
-    report.data |= {"placeholders": plan.placeholders, "scale": plan.seconds / PAPER}
+    report.data |= {"placeholders": plan.placeholders, "scale": plan.seconds / PAPER, "on": plan.on}
+    where = place(plan.on).said.format(count=plan.placeholders)
+    store = "SQLite" if plan.server is None else "PostgreSQL"
     report.say(
         f"The workflow of section 4.3 as a DAG description script (`{SCRIPT.name}`): one VS, 20 slices, 638 ranks, a "
         f"job each. A job sleeps for the time that the model gives it, times {plan.seconds / PAPER:.5f}: the paper's "
-        f"{PAPER:,.0f} s become {plan.seconds:g} s. {plan.placeholders} placeholders of one slot on this computer, "
-        f"with one SQLite store between them, first come first served; first a run by one placeholder alone, whose "
-        f"times the minimal schedule is made of, then {plan.runs} runs. {seconds:.0f} s in all.",
+        f"{PAPER:,.0f} s become {plan.seconds:g} s. {where}, "
+        f"with one {store} store between them, first come first served; first a run by one placeholder alone on this "
+        f"computer, whose times the minimal schedule is made of, then {plan.runs} runs. {seconds:.0f} s in all.",
         "## What is assumed",
         "The paper gives no times of jobs and does not say what a rank is. Here:\n\n"
         "- A rank is how far the leading man of each side has come, 0 to 6, as in the literature on these databases. "
@@ -118,7 +122,7 @@ def _report(plan: Plan, folder: Path, it: Found, seconds: float) -> Report:
         "- There is one job for each rank. That it is not two, computing and verifying as in Fig. 14, was decided "
         "before the graph was made: 638 jobs are hundreds. What verification would change is below.\n"
         "- Nothing is moved, as in the paper. Its placeholders were jobs of Sun Grid Engine on 20 nodes and its jobs "
-        "were in PostgreSQL; here all is on one computer.\n"
+        "were in PostgreSQL; the line above says what is here.\n"
         "- The rules by which the claims on concurrency are judged were written when it was known that the "
         "minimal schedule, as modelled, has nine jobs at once; those on times before the first three runs.",
         "## Claims",

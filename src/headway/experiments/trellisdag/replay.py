@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
+from headway.experiments.trellisdag.crews import Crew, local
 from headway.live.client.following import Following
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
@@ -24,39 +21,6 @@ from headway.model.states import State
 
 SCRIPT = Path(__file__).parent / "four_versus_three.py"
 _LOOK = 0.2  # seconds between two looks at how far a run is
-_END = 30.0  # seconds for placeholders to leave
-
-
-class Crew(Protocol):
-    """Placeholders somewhere. Those over ssh and in batch queues come as further functions like `local`."""
-
-    def __call__(self, store: str, count: int, folder: Path) -> AbstractContextManager[None]: ...
-
-
-@contextlib.contextmanager
-def local(store: str, count: int, folder: Path) -> Iterator[None]:
-    """So many placeholders of one slot on this computer, as `headway placeholder` starts them."""
-    command = [sys.executable, "-m", "headway", "placeholder", "--store", store, "--slots", "1"]
-    around = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
-    crew = []
-    with (folder / "placeholders.log").open("w") as log:
-        try:
-            for _ in range(count):
-                crew.append(
-                    subprocess.Popen(  # noqa: S603
-                        command, env=around, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-                    )
-                )
-            yield
-        finally:
-            for one in crew:
-                one.send_signal(signal.SIGINT)
-            for one in crew:
-                try:
-                    one.wait(_END)
-                except subprocess.TimeoutExpired:
-                    one.kill()
-                    one.wait()
 
 
 @record
@@ -76,13 +40,21 @@ class Times:
 
 
 def run(
-    folder: Path, arguments: list[str], placeholders: int, done: Callable[[float], None], crew: Crew = local
+    folder: Path,
+    arguments: list[str],
+    placeholders: int,
+    done: Callable[[float], None],
+    crew: Crew = local,
+    server: str | None = None,
 ) -> Times:
-    """Submits the workflow, first come first served, for so many placeholders; `done` is called for each job."""
+    """Submits the workflow, first come first served, for so many placeholders; `done` is called for each job.
+
+    `server`: where its store is; without one it is a file in the folder.
+    """
     folder.mkdir(parents=True)
     script = folder / SCRIPT.name
     shutil.copyfile(SCRIPT, script)
-    store = str(folder / ".headway")
+    store = server or str(folder / ".headway")
     command = [sys.executable, "-m", "headway", "submit", str(script), *arguments]
     submitted = subprocess.run(  # noqa: S603
         [*command, "--store", store, "--order", "fifo", "--json"],
@@ -94,8 +66,8 @@ def run(
     if submitted.returncode:
         raise HeadwayError(f"the workflow cannot be submitted: {submitted.stderr.strip()}")
     workflow = WorkflowId(json.loads(submitted.stdout)["workflow"])
-    database = opened(str(folder / ".headway/store.db"))
-    with contextlib.closing(database), crew(store, placeholders, folder):
+    database = opened(server or str(folder / ".headway/store.db"))
+    with contextlib.closing(database), crew(store, placeholders, folder, [str(script), *arguments]):
         following, told = Following(database, workflow), 0
         while True:
             counts = following.look()

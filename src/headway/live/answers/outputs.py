@@ -93,6 +93,9 @@ class Output:
         place = Path(run.directory, spec.directory or ".")
         files = dict.fromkeys(str(place / name) for name in (spec.stdout, spec.stderr) if name)
         log = home.log(run.workflow, attempt.job, attempt.number)
+        if attempt.by_script:
+            own = f"{attempt.home}/{store.id}.{attempt.lease}.log"
+            return cls(Home(Path(attempt.home or "."), to_look=True), attempt, own, [Tail(path) for path in files])
         if attempt.site != LOCAL:
             from headway.live.sites.far_files import Far
 
@@ -116,6 +119,10 @@ class Output:
                     talk(f"==> {tail.path} <==")
                 write(data)
                 self.printed += len(data)
+        if ended and self._log is None and not self.printed and self.attempt.by_script and self.attempt.tail:
+            talk(f"it printed to {self.log} on {self.attempt.host}; its last lines:")
+            write(self.attempt.tail.encode())
+            self.printed += 1
 
     def _has_begun(self, ended: bool) -> bool:
         """Whether there may be something to read: files named by its job may be from an earlier attempt until then."""
@@ -126,6 +133,8 @@ class Output:
         if Path(self.log).exists():
             self._log = Tail(self.log, below=self.home.folder)
             return True
+        if self.attempt.by_script:
+            return ended
         if ended:
             return True
         said = asked(self.home, self.attempt.lease)

@@ -103,6 +103,10 @@ class StoreEnd:
         )
         if asked.holds is not None and self._is_shared:
             self._store.placeholders.reclaim(self.placeholder, self.now())
+            if self._store.callers.are_overdue(self.now()):
+                from headway.live.doors.queue_looks import look_apart
+
+                look_apart(self._store.place)
         if asked.serves and not answer.leases:
             self._wanted = None  # there may be others by now
         return Reply(answer, settings, unknown, heard, wound_up, asked.number, wanted)

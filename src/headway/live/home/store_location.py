@@ -23,21 +23,38 @@ def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home 
 
     Those who only look get one that cannot be written as well.
     """
-    place = given_store(option)
-    if place and is_server(place):
-        return None, opened(place)
-    folder = _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
+    folder = _folder_or_server(option)
+    if isinstance(folder, str):
+        return None, opened(folder)
     from headway.live.home.folder import Home
 
     if to_look:
         return Home(folder, to_look=True), looked_at(folder / FILE)
+    store = _opened(folder)
+    return Home(folder), store
+
+
+def opened_store(option: str | None = None) -> Store:
+    """The same for services, which have no use for the folder."""
+    folder = _folder_or_server(option)
+    return opened(folder) if isinstance(folder, str) else _opened(folder)
+
+
+def _opened(folder: Path) -> Store:
     from headway.live.home.ownership import check_folder
     from headway.live.store.sqlite_file import is_writable, unwritable
 
     check_folder(folder)
     if not is_writable(folder / FILE):
         raise unwritable(folder / FILE)
-    return Home(folder), opened(folder / FILE)
+    return opened(folder / FILE)
+
+
+def _folder_or_server(option: str | None) -> Path | str:
+    place = given_store(option)
+    if place and is_server(place):
+        return place
+    return _given(place.removeprefix("sqlite:///")) if place else _nearest(Path.cwd())
 
 
 def given_store(option: str | None = None) -> str | None:

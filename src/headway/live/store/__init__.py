@@ -11,8 +11,10 @@ from headway.model.errors import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.allocations import Allocations
+    from headway.live.store.callers import Callers
     from headway.live.store.database import Database
     from headway.live.store.files import DeclaredFiles
+    from headway.live.store.growth import Growth
     from headway.live.store.history import History
     from headway.live.store.leases import Leases, Placeholders
     from headway.live.store.places import Places
@@ -118,6 +120,18 @@ class Store:
         from headway.live.store.run_times import ExpectedRunTimes
 
         return ExpectedRunTimes(self.database)
+
+    @cached_property
+    def callers(self) -> Callers:
+        from headway.live.store.callers import Callers
+
+        return Callers(self.database, self.leases)
+
+    @cached_property
+    def growth(self) -> Growth:
+        from headway.live.store.growth import Growth
+
+        return Growth(self.database)
 
     # --- what people say and ask -------------------------------------------------------------------------------------
 

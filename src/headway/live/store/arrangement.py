@@ -6,6 +6,7 @@ from headway.engine.arrangement import Place, Waits, arranged, arrives
 from headway.engine.plan import Known, Plan
 from headway.live.store.rows import STATES
 from headway.live.store.text import decode
+from headway.model.errors import UsageError
 from headway.model.flatten import Flat
 from headway.model.messages import WorkflowId
 from headway.model.record import record
@@ -58,6 +59,11 @@ def arrange(database: Database, workflow: WorkflowId, flat: Flat, plan: Plan | N
     with database.transaction():
         rows = database.run("places_locked", workflow=workflow)
         places = {job: Place(STATES[state], waiting, off, attempts) for job, state, waiting, off, attempts in rows}
+        if len(places) > len(flat.dag):
+            raise UsageError(
+                "jobs were added to this workflow with mqsub, so that it can be run only as a whole.",
+                "Leave out --until, --from and -B; or run it with --fresh, without what was added.",
+            )
         changed = sorted(arranged(flat, places, _waits(database, workflow, flat), plan).items())
         ((arrivals,),) = database.run("arrivals", workflow=workflow)
         for job, place in changed:

@@ -33,6 +33,7 @@ _TABLES = (
     "affinities",
     "work",
     "expected",
+    "attributes",
 )
 
 
@@ -128,7 +129,7 @@ class History:
                 for table in _TABLES:
                     self._database.run(f"forget_{table}", workflow=workflow)
                 self._database.run("forget_workflow", workflow=workflow)
-            for table in ("attempts", "events", "placeholders"):
+            for table in ("attempts", "events", "placeholders", "callers"):
                 self._database.run(f"forget_{table}")
 
 
@@ -148,11 +149,11 @@ def _attempt(
     ended: Seconds | None,
     *rest: Any,
 ) -> Attempt:
-    code, rss, cpu, reason, status, site, home, tail = rest
+    code, rss, cpu, reason, status, site, home, tail, by_script = rest
     return Attempt(
         *(lease, job, decode(name), number, Step(step), decode(host)),
         *(leased if ended is None else started or None, ended, code, rss, cpu),
         None if reason is None else decode(reason),
         None if status is None else decode(status),
-        *(decode(site), decode(home), decode(tail or "")),
+        *(decode(site), decode(home), decode(tail or ""), bool(by_script)),
     )

@@ -31,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.store.database import Database
 
+LATELY = 1.0  # seconds for which it is known well enough what a workflow is
+
 
 class Leases:
     """Who has which job. Every method is one transaction, but for `finish`, which is part of one."""
@@ -38,6 +40,7 @@ class Leases:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known: dict[WorkflowId, Traits] = {}
+        self._since = 0.0  # when it was last read what workflows are: they may have grown
 
     def exchange(
         self,
@@ -55,6 +58,9 @@ class Leases:
         that it has beside those that ended. That is a sign of life, and the answer says which of them are lost or to
         end; leases that it does not know of are given back.
         """
+        if not 0 <= now - self._since < LATELY:
+            self._known.clear()
+            self._since = now
         database = self._database
         while True:
             try:
@@ -80,7 +86,7 @@ class Leases:
         _beat(self._database, placeholder, now)
         known = {finish.lease for finish in finished}.union(holds)
         strays = [lease for lease in self.held(placeholder) if lease not in known]
-        return [*finished, *_given_back(strays, "given back", now)]
+        return [*finished, *given_back(strays, "given back", now)]
 
     def finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Writes what follows from ends, inside a transaction; and from leases that a placeholder says it has."""
@@ -97,6 +103,16 @@ class Leases:
 
             note_refused(self._database, changes.refused, now)
         return changes
+
+    def give_back(self, ends: Sequence[Finish], note: str, now: Seconds) -> list[tuple[WorkflowId, JobId]]:
+        """Inside a transaction: jobs of placeholders that are gone are eligible again, and that is noted."""
+        from headway.live.store.consequences import note_events
+
+        back = list(self.finish(ends, now).rows)
+        for workflow, _ in back:
+            self._database.news.tell(workflow)
+        note_events(self._database, [(now, "reclaimed", *key, note) for key in back])
+        return back
 
     def _tell(self, changes: Changes, leases: Sequence[Lease]) -> None:
         """Lets others know of what they may wait for: jobs that this exchange left to them, or the end of it all."""
@@ -214,7 +230,7 @@ class Placeholders:
         """It ends, and gives back what it holds."""
         with self._database.transaction():
             self._database.run("leave", placeholder=placeholder, now=now)
-            back = _given_back(self._leases.held(placeholder), "given back", now)
+            back = given_back(self._leases.held(placeholder), "given back", now)
             for workflow, _ in self._leases.finish(back, now).rows:
                 self._database.news.tell(workflow)
 
@@ -224,7 +240,6 @@ class Placeholders:
         A late result counts all the same, unless its job was leased, redone, disabled or edited since.
         """
         from headway.engine.silence import Presence, silent
-        from headway.live.store.consequences import note_events
 
         database = self._database
         with database.transaction():
@@ -233,12 +248,8 @@ class Placeholders:
                 for one in silent(Presence(*own), [Presence(*values) for values in database.run("presences")], now):
                     if database.run("lose", placeholder=one.id, now=now, beat=one.beat):
                         why = f"lost: its placeholder on {decode(one.host)} was silent"
-                        lost += _given_back(self._leases.held(one.id), why, now)
-            back = list(self._leases.finish(lost, now).rows)
-            for workflow, _ in back:
-                database.news.tell(workflow)
-            note_events(database, [(now, "reclaimed", *key, "its placeholder was silent for too long") for key in back])
-        return back
+                        lost += given_back(self._leases.held(one.id), why, now)
+            return self._leases.give_back(lost, "its placeholder was silent for too long", now)
 
 
 def _beat(database: Database, placeholder: PlaceholderId, now: Seconds) -> None:
@@ -250,6 +261,6 @@ def _beat(database: Database, placeholder: PlaceholderId, now: Seconds) -> None:
         database.run("beat", placeholder=placeholder, now=now, since=in_touch_since(Presence(*values), now))
 
 
-def _given_back(leases: Iterable[LeaseId], reason: str, now: Seconds) -> list[Finish]:
+def given_back(leases: Iterable[LeaseId], reason: str, now: Seconds) -> list[Finish]:
     """The ends of attempts that count for nothing."""
     return [Finish(lease, None, ended=now, reason=reason) for lease in leases]

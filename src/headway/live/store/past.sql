@@ -16,13 +16,15 @@ SELECT workflow, COUNT(*) FROM jobs WHERE state = {RUNNING} AND lease IS NOT NUL
 
 -- name: history
 SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
-    a.cpu_seconds, a.reason, a.status, p.site, p.home, a.tail
+    a.cpu_seconds, a.reason, a.status, p.site, p.home, a.tail,
+    EXISTS (SELECT 1 FROM callers c WHERE c.placeholder = p.id)
 FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
 WHERE a.workflow = :workflow AND (CAST(:job AS bigint) IS NULL OR a.job = CAST(:job AS bigint)) ORDER BY a.id
 
 -- name: last_of_job
 SELECT a.id, a.job, s.name, a.number, a.step, p.host, a.leased, a.started, a.ended, a.exit_code, a.max_rss,
-    a.cpu_seconds, a.reason, a.status, p.site, p.home, a.tail
+    a.cpu_seconds, a.reason, a.status, p.site, p.home, a.tail,
+    EXISTS (SELECT 1 FROM callers c WHERE c.placeholder = p.id)
 FROM jobs j JOIN attempts a ON a.id = j.lease JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
     JOIN placeholders p ON p.id = a.placeholder
 WHERE j.workflow = :workflow AND j.job = :job

@@ -132,6 +132,8 @@ class PostgresDatabase:
         self._copy("copy_nodes", ((number, *values, values[1], 0, 0) for values in new.nodes()))
         self._copy("copy_groups", ((number, *values) for values in new.groups()))
         self.many("add_affinity", [{"workflow": number, "job": job, "after": after} for job, after in new.affinities()])
+        attributes = [{"workflow": number, "job": job, "pairs": pairs} for job, pairs in new.attributes()]
+        self.many("add_attributes", attributes)
         for lane, category, most, named in new.lanes():
             self.run("add_lane", workflow=number, lane=lane, category=category, most=most, named=named)
         return WorkflowId(number)

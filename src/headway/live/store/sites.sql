@@ -13,9 +13,15 @@ SELECT site FROM wanted WHERE workflow = :workflow ORDER BY site
 -- name: wanted
 SELECT w.workflow FROM (SELECT DISTINCT workflow FROM wanted WHERE site IN ('', :site)) w JOIN workflows f ON f.id = w.workflow
 WHERE f.owner IN ('', :owner) AND (
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {ELIGIBLE})
-    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {RUNNING})
-    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state > {FAILED} AND state < {DISABLED})
+    EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_eligible -- sqlite
+            WHERE workflow = f.id AND state = {ELIGIBLE})
+    OR EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_running -- sqlite
+            WHERE workflow = f.id AND state = {RUNNING})
+    OR EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_aside -- sqlite
+            WHERE workflow = f.id AND state > {FAILED} AND state < {DISABLED})
     OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND job = f.final AND state IN ({WAITING}, {ELIGIBLE})))
 ORDER BY w.workflow
 
@@ -81,8 +87,9 @@ UPDATE allocations SET state = :runs, began = COALESCE(began, :now), instance = 
 
 -- What eligible jobs want, and what jobs use that run at a site.
 -- name: eligible_cores
-SELECT lane, SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE}
-GROUP BY lane
+SELECT lane, SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END) FROM jobs
+    INDEXED BY jobs_eligible -- sqlite
+WHERE workflow = :workflow AND state = {ELIGIBLE} GROUP BY lane
 
 -- name: running_at
 SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END, j.lane FROM placeholders p JOIN attempts a ON a.placeholder = p.id

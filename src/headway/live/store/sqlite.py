@@ -149,6 +149,8 @@ class SqliteDatabase:
         db.executemany(_TEXT["add_group"], ((number, *values) for values in new.groups()))
         if affinities := new.affinities():
             db.executemany(_TEXT["add_affinity"], [(number, *values) for values in affinities])
+        if attributes := new.attributes():
+            db.executemany(_TEXT["add_attributes"], [(number, *values) for values in attributes])
         return WorkflowId(number or 0)
 
     def lease(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import stat
 from collections.abc import Callable
 
 from headway.live.home.ownership import own_folder
 from headway.model.messages import WorkflowId
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
 
 FOLDER = "news"
 FULL = 8  # datagrams that were waiting: a sender may have found the queue full, and said nothing
@@ -49,11 +52,16 @@ class SqliteNews:
         texts = [b"%d%s" % (workflow, b"!" * stops) for workflow, stops in self._told.items()]
         self._told.clear()
         folder = self._opened()
+        names = os.listdir(f"/proc/self/fd/{folder}")  # noqa: PTH208 - by its handle
+        others = [name for name in names if name != self._name]
+        if not others:
+            return
+        import socket  # services, each a process of its own, do without if nobody listens
+
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
             out.setblocking(False)
-            for name in os.listdir(f"/proc/self/fd/{folder}"):  # noqa: PTH208 - by its handle
-                if name != self._name:
-                    self._send(out, texts, folder, name)
+            for name in others:
+                self._send(out, texts, folder, name)
 
     def _send(self, out: socket.socket, texts: list[bytes], folder: int, name: str) -> None:
         try:
@@ -74,6 +82,8 @@ class SqliteNews:
         """Has this process hear; what happened before is not heard, so look once after this."""
         if self._ear is not None:
             return
+        import socket
+
         folder = self._opened()
         self._name = f"{os.getpid()}-{os.urandom(4).hex()}"
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

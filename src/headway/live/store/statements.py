@@ -35,10 +35,11 @@ class _Statements(dict[str, Statement]):
         super().__init__()
         self._dialect = dialect
         self._unread = _parts("queries.sql")
+        self._more = ["growth.sql", "past.sql", "steering.sql", "callers.sql", "sites.sql"]  # the last is read first
 
     def __missing__(self, name: str) -> Statement:
-        if name not in self._unread:  # one for watching, steering or the past, which no runner needs
-            self._unread |= _parts("steering.sql") | _parts("past.sql") | _parts("sites.sql")
+        while name not in self._unread and self._more:  # one for watching, steering or the past, which no runner needs
+            self._unread |= _parts(self._more.pop())
         lines = [line for line in _lines(self._unread[name], self._dialect) if not line.startswith("--")]
         statement = self[name] = _translated("\n".join(lines).strip().removesuffix(";"), self._dialect)
         return statement

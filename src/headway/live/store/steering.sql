@@ -211,7 +211,9 @@ FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.pl
 WHERE j.workflow = :workflow AND j.job = :job
 
 -- name: ahead
-SELECT COUNT(*) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE} AND kind <> {MILESTONE}
+SELECT COUNT(*) FROM jobs
+    INDEXED BY jobs_eligible -- sqlite
+WHERE workflow = :workflow AND state = {ELIGIBLE} AND kind <> {MILESTONE}
     AND (rank < :rank OR (rank = :rank AND (arrival < :arrival OR (arrival = :arrival AND job < :job))))
 
 -- name: in_lane
@@ -221,8 +223,10 @@ SELECT s.name FROM jobs j JOIN lanes l ON l.workflow = j.workflow AND l.lane = j
 WHERE j.workflow = :workflow AND j.state = {RUNNING} AND (l.category = m.category OR (m.category IS NULL AND l.named <> '[]'))
 ORDER BY j.job
 
+-- Those that give signs of life, and scripts that have a job.
 -- name: present
-SELECT COUNT(*) FROM placeholders WHERE ended IS NULL AND beat >= :since
+SELECT COUNT(*) FROM placeholders p
+WHERE ended IS NULL AND (beat >= :since OR EXISTS (SELECT 1 FROM callers c WHERE c.placeholder = p.id))
 
 -- name: kinds
 SELECT job, kind FROM jobs WHERE workflow = :workflow

@@ -96,6 +96,14 @@ class Submission(Intake):
                     found.append((node, max(before)))
         return found
 
+    def attributes(self) -> list[tuple[int, str]]:
+        """job, attributes as JSON: of jobs whose user says more of them than Headway acts on."""
+        return [
+            (node, json.dumps(dict(job.attributes)))
+            for node, job in enumerate(self.flat.jobs)
+            if job is not None and job.attributes is not NO_ATTRIBUTES and job.attributes
+        ]
+
     def groups(self) -> Iterator[tuple[int, str, int, int]]:
         """place, path, first, last: the groups of more than one job."""
         for place, (path, first, last) in enumerate(self.flat.groups):

@@ -205,7 +205,8 @@ class Attempt:
     status: str | None  # what the job says of itself
     site: str = LOCAL
     home: str = ""  # the placeholder's folder at the site; "": that of the store
-    tail: str = ""  # the last lines that it printed, if it failed at another site
+    tail: str = ""  # the last lines that it printed, if it failed elsewhere
+    by_script: bool = False  # its placeholder is a script, which keeps its log in `home`
 
     @property
     def is_lost(self) -> bool:

@@ -1,4 +1,4 @@
--- Written by scripts/whole-schema: what the migrations make up to number 8
+-- Written by scripts/whole-schema: what the migrations make up to number 9
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE workflows (
     id INTEGER PRIMARY KEY,
@@ -160,4 +160,22 @@ CREATE TABLE expected (
     site TEXT NOT NULL,
     seconds DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (workflow, job, site)
+) WITHOUT ROWID;
+CREATE TABLE callers (
+    placeholder BIGINT PRIMARY KEY,
+    sched TEXT NOT NULL,
+    sched_id TEXT NOT NULL,
+    submit_host TEXT NOT NULL,
+    slot TEXT NOT NULL,
+    patience DOUBLE PRECISION NOT NULL,
+    missing BIGINT NOT NULL,
+    looked DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX callers_id ON callers (sched_id);
+CREATE INDEX placeholders_there ON placeholders (id) WHERE ended IS NULL;
+CREATE TABLE attributes (
+    workflow BIGINT NOT NULL,
+    job BIGINT NOT NULL,
+    pairs TEXT NOT NULL,
+    PRIMARY KEY (workflow, job)
 ) WITHOUT ROWID;

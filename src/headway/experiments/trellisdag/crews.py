@@ -1,0 +1,138 @@
+"""Where the placeholders of a run are: on this computer, as scripts, in a batch queue, or at a site of headway.toml."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from shlex import join
+from typing import Protocol
+
+from headway.live import placeholder
+from headway.model.errors import HeadwayError
+from headway.model.record import record
+
+_END = 30.0  # seconds for placeholders to leave
+_HEAD = {
+    "slurm": ["#SBATCH --job-name={name}", "#SBATCH --ntasks=1", "#SBATCH --time=60", "#SBATCH --output=/dev/null"],
+    "gridengine": ["#$ -N {name}", "#$ -S /bin/sh", "#$ -V", "#$ -j y", "#$ -o /dev/null", "#$ -r n"],
+}
+_SUBMIT = {"slurm": ["sbatch", "--parsable"], "gridengine": ["qsub", "-terse"]}
+_CANCEL = {"slurm": ["scancel", "--name={name}"], "gridengine": ["qdel", "{name}"]}
+HERE = ("local", "scripts", *(f"{queue}-scripts" for queue in _SUBMIT))  # every other place is a site
+
+
+class Crew(Protocol):
+    """Placeholders somewhere, for as long as this lasts."""
+
+    def __call__(self, store: str, count: int, folder: Path, script: Sequence[str]) -> AbstractContextManager[None]:
+        """`folder`: for what they keep; `script`: the workflow's file, which was submitted, and its arguments."""
+
+
+@record
+class Place:
+    """A crew, and how a report calls it."""
+
+    crew: Crew
+    said: str  # "{count}" stands for how many there are
+
+
+def place(name: str) -> Place:
+    """The crew of that name; what is none of ours is a site."""
+    here = "{count} placeholders of one slot on this computer"
+    if name == "local":
+        return Place(local, here)
+    if name == "scripts":
+        return Place(scripts, "{count} times placeholder.sh on this computer")
+    queue, _, kind = name.rpartition("-")
+    if kind == "scripts" and queue in _SUBMIT:
+        return Place(in_queue(queue), f"{{count}} times placeholder.sh in {queue}, one job each and submitted again")
+    return Place(at_site(name), f"Placeholders at the site {name} of headway.toml, {{count}} slots")
+
+
+@contextlib.contextmanager
+def local(store: str, count: int, folder: Path, script: Sequence[str]) -> Iterator[None]:
+    """So many placeholders of one slot on this computer, as `headway placeholder` starts them."""
+    command = [sys.executable, "-m", "headway", "placeholder", "--store", store, "--slots", "1"]
+    with _begun([command] * count, folder):
+        yield
+
+
+@contextlib.contextmanager
+def scripts(store: str, count: int, folder: Path, script: Sequence[str]) -> Iterator[None]:
+    """The same as scripts, which call the services for each job."""
+    with _begun([_script(store, folder)] * count, folder):
+        yield
+
+
+def in_queue(queue: str) -> Crew:
+    """Scripts in a batch queue: each takes one job and submits itself again, as in the paper."""
+
+    @contextlib.contextmanager
+    def crew(store: str, count: int, folder: Path, script: Sequence[str]) -> Iterator[None]:
+        name = f"headway-{os.getpid()}-{folder.name}"
+        job = folder / "placeholder.job"
+        submit = [*_SUBMIT[queue], str(job)]
+        head = [line.format(name=name) for line in _HEAD[queue]]
+        words = join([*_script(store, folder), "-r", join(submit)])
+        job.write_text("\n".join(["#!/bin/sh", *head, f"exec {words} 2>>{folder}/placeholders.log", ""]))
+        try:
+            for _ in range(count):
+                done = subprocess.run(submit, capture_output=True, text=True, check=False)  # noqa: S603
+                if done.returncode:
+                    raise HeadwayError(f"{queue} refuses a placeholder: {done.stderr.strip()}")
+            yield
+        finally:
+            cancel = [word.format(name=name) for word in _CANCEL[queue]]
+            subprocess.run(cancel, capture_output=True, check=False)  # noqa: S603
+
+    return crew
+
+
+def at_site(site: str) -> Crew:
+    """Placeholders that Headway starts at a site, for a run that waits for them here."""
+
+    @contextlib.contextmanager
+    def crew(store: str, count: int, folder: Path, script: Sequence[str]) -> Iterator[None]:
+        words = ["run", *script, "--store", store, "--site", site, "--order", "fifo"]
+        with _begun([[sys.executable, "-m", "headway", *words]], folder):
+            yield
+
+    return crew
+
+
+def _script(store: str, folder: Path) -> list[str]:
+    file = Path(placeholder.__path__[0], "placeholder.sh")
+    services = Path(sys.executable).parent
+    return ["sh", str(file), "-b", str(services), "-p", store, "-l", str(folder / "own"), "-w", "1", "-k", "0"]
+
+
+@contextlib.contextmanager
+def _begun(commands: Sequence[Sequence[str]], folder: Path, **more: str) -> Iterator[None]:
+    """Processes that are asked to leave at the end."""
+    around: Mapping[str, str] = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), **more}
+    begun = []
+    with (folder / "placeholders.log").open("w") as log:
+        try:
+            for command in commands:
+                begun.append(
+                    subprocess.Popen(  # noqa: S603
+                        command, env=around, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                    )
+                )
+            yield
+        finally:
+            for one in begun:
+                with contextlib.suppress(ProcessLookupError):
+                    one.send_signal(signal.SIGINT)
+            for one in begun:
+                try:
+                    one.wait(_END)
+                except subprocess.TimeoutExpired:
+                    one.kill()
+                    one.wait()

@@ -1,0 +1,391 @@
+#!/bin/sh
+# placeholder.sh: takes jobs from a Headway store and runs them, on a host that has neither Headway nor Python.
+# It needs sh and the services mqnextjob, mqgetjobattribute and mqdonejob, here or over ssh.
+set -u
+
+usage() {
+    cat <<'USAGE'
+Usage: placeholder.sh [OPTION]...
+
+Take jobs of the workflows that were submitted to a store (headway submit), and run them here, one after the other.
+Leave when nothing is left to do.
+
+  -s SERVER    the host, as ssh knows it, on which the services are called; without it, they are called here
+  -S COMMAND   the ssh command; default: ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15
+  -b FOLDER    the folder of the services there, if they are not on its PATH
+  -p PLACE     the store; without it, HEADWAY_STORE or headway.toml there says which
+  -d FOLDER    run jobs in this folder; without it, in that of their workflow, which must be here under the same path
+  -l FOLDER    where logs and ends are kept; default: ${XDG_STATE_HOME:-$HOME/.local/state}/headway/placeholder.sh
+  -c CORES     cores for each job; default: 1
+  -m SIZE      memory for each job, such as 4G; default: not looked at
+  -t SECONDS   how long this placeholder may stay: it takes no job that cannot be expected to end in that time
+  -u SECONDS   with -t: how long a job is expected to take of which nothing is known; default: 0
+  -n SITE      the name of the site that this is, for workflows submitted to one site
+  -1           one job, and leave
+  -r COMMAND   one job, and run this command to be submitted again, unless nothing is left to do
+  -e           leave also when there is nothing to do just now
+  -w SECONDS   the longest time between two questions for a job; default: 30
+  -k SECONDS   how often to ask whether a running job is to end; 0: never; default: 60
+  -q SCHED     the queue that this runs in: slurm, gridengine, process, none; default: found out
+  -i ID        what this is called there; default: found out
+  -H HOST      where that queue can be asked; default: found out
+
+Exits 0 when it leaves; 1 if it cannot go on, and says why; 2 for bad usage. SIGTERM and SIGINT end the running job,
+which is given back. Killed, it loses nothing: its job goes on, and the next placeholder.sh here tells how it ended.
+USAGE
+}
+
+say() {
+    echo "placeholder.sh: $*" >&2
+}
+
+quoted() { # a word as sh reads it back
+    printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
+}
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+server='' ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15' services='' store='' folder=''
+base="${XDG_STATE_HOME:-${HOME:-/tmp}/.local/state}/headway/placeholder.sh"
+cores='' memory='' stays='' unknown='' site='' single='' resubmit='' leaves='' longest=30 looks=60
+sched='' sched_id='' submit_host=''
+while getopts s:S:b:p:d:l:c:m:t:u:n:1r:ew:k:q:i:H:h option; do
+    case $option in
+    s) server=$OPTARG ;;
+    S) ssh=$OPTARG ;;
+    b) services=${OPTARG%/}/ ;;
+    p) store=$OPTARG ;;
+    d) folder=$OPTARG ;;
+    l) base=$OPTARG ;;
+    c) cores=$OPTARG ;;
+    m) memory=$OPTARG ;;
+    t) stays=$OPTARG ;;
+    u) unknown=$OPTARG ;;
+    n) site=$OPTARG ;;
+    1) single=yes ;;
+    r) single=yes resubmit=$OPTARG ;;
+    e) leaves=yes ;;
+    w) longest=$OPTARG ;;
+    k) looks=$OPTARG ;;
+    q) sched=$OPTARG ;;
+    i) sched_id=$OPTARG ;;
+    H) submit_host=$OPTARG ;;
+    h)
+        usage
+        exit 0
+        ;;
+    *)
+        usage >&2
+        exit 2
+        ;;
+    esac
+done
+shift $((OPTIND - 1))
+[ $# = 0 ] || {
+    say "there is nothing that $1 could mean. placeholder.sh -h shows the options."
+    exit 2
+}
+for number in "$stays" "$unknown" "$longest" "$looks"; do
+    case $number in
+    *[!0-9]*)
+        say "$number is no number of seconds."
+        exit 2
+        ;;
+    esac
+done
+
+host=$(hostname 2>/dev/null || uname -n)
+began=$(date +%s)
+mark="$host-$$-$began"
+HEADWAY_PLACEHOLDER=$mark # all that is started here has it, which is how a host without a queue is asked for us
+export HEADWAY_PLACEHOLDER
+if [ -z "$sched" ]; then
+    if [ -n "${SLURM_JOB_ID:-}" ]; then
+        sched=slurm sched_id=${sched_id:-$SLURM_JOB_ID} submit_host=${submit_host:-${SLURM_SUBMIT_HOST:-}}
+    elif [ -n "${JOB_ID:-}" ] && [ -n "${SGE_TASK_ID:-}" ]; then
+        sched=gridengine sched_id=${sched_id:-$JOB_ID} submit_host=${submit_host:-${SGE_O_HOST:-}}
+    else
+        sched=process
+    fi
+fi
+[ "$sched" != process ] || sched_id=$mark
+sched_id=${sched_id:-$mark}
+submit_host=${submit_host:-$host}
+[ -z "$folder" ] || {
+    HEADWAY_FOLDER=$folder
+    export HEADWAY_FOLDER
+}
+
+# Apart for each store, and each host that shares this folder.
+own="$base/$host-$(printf '%s %s' "$server" "$store" | cksum | cut -d' ' -f1)"
+(umask 077 && mkdir -p "$own/jobs" "$own/logs") || {
+    say "$own cannot be made. Choose another folder with -l."
+    exit 1
+}
+said="$own/said-$$"
+
+# --- services ---------------------------------------------------------------------------------------------------------
+
+call() { # SERVICE KEY=VALUE...: a service, once; standard input is its own
+    if [ -z "$server" ]; then
+        name=$1
+        shift
+        "$services$name" "$@" ${store:+"store=$store"}
+        return
+    fi
+    line=$(quoted "$services$1")
+    shift
+    for word in "$@" ${store:+"store=$store"}; do
+        line="$line $(quoted "$word")"
+    done
+    # shellcheck disable=SC2086  # the command is several words
+    $ssh "$server" "$line"
+}
+
+stopping=''
+ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it answers. What it prints is in $answer.
+    input=/dev/null
+    if [ "$1" = -i ]; then
+        input=$2
+        shift 2
+    fi
+    pause=1 missing=0
+    while :; do
+        answer=$(call "$@" <"$input" 2>"$said")
+        code=$?
+        case $code in
+        0 | 10 | 11) return $code ;;
+        2 | 4)
+            [ "$1" = mqnextjob ] || say "$(cat "$said")"
+            return $code
+            ;;
+        126 | 127) # the service is not there; perhaps its folder is away for a moment
+            missing=$((missing + 1))
+            [ $missing -lt 5 ] || return $code
+            ;;
+        esac
+        [ $pause -gt 1 ] || say "$1 has failed, and is called again until it answers: $(tail -n 1 "$said")"
+        [ -z "$stopping" ] || { [ "$1" != mqnextjob ] && [ $pause -lt 8 ]; } || return 255
+        rest $pause
+        [ $pause -ge 60 ] || pause=$((pause * 2))
+    done
+}
+
+rest() { # SECONDS: waits so long, or until a signal comes
+    sleep "$1" &
+    sleeper=$!
+    wait $sleeper
+    kill $sleeper 2>/dev/null
+    wait $sleeper 2>/dev/null
+}
+
+# --- what ended -------------------------------------------------------------------------------------------------------
+
+is_there() { # PID: whether a process runs; one that nobody has waited for does not
+    kill -0 "$1" 2>/dev/null && ! grep -q ") Z " "/proc/$1/stat" 2>/dev/null
+}
+
+marked() { # ID: the processes of this job, wherever they have gone
+    if [ -n "$has_z" ]; then
+        grep -lzxF "HEADWAY_LEASE=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+        return
+    fi
+    for process in /proc/[0-9]*; do
+        tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "HEADWAY_LEASE=$1" && echo "${process#/proc/}"
+    done
+}
+# Most have grep -z, which is a hundred times as quick.
+if printf 'a\0b' | grep -qzx b 2>/dev/null; then has_z=yes; else has_z=''; fi
+
+forget() { # ID: its end is known
+    rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end"
+    [ -s "$own/logs/$1.log" ] || rm -f "$own/logs/$1.log"
+}
+
+tell_end() { # ID: tells how a job ended; 0 if that is known now
+    read -r status started ended <"$own/jobs/$1.end" || return 0 # another placeholder has told it
+    tail -c 2048 "$own/logs/$1.log" >"$own/tail-$$" 2>/dev/null || : >"$own/tail-$$"
+    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date +%s)" tail=-
+    told=$?
+    rm -f "$own/tail-$$"
+    case $told in
+    0 | 4) forget "$1" ;; # 4: somebody else has the job
+    *) return 1 ;;
+    esac
+}
+
+give_back() { # ID REASON: a job did not run to its end
+    ask mqdonejob "id=$1" "back=$2"
+    case $? in
+    0 | 4) forget "$1" ;;
+    esac
+}
+
+tell_earlier() { # what placeholders before this one have left: ends that nobody has told, jobs that nobody runs
+    for file in "$own"/said-* "$own"/tail-*; do
+        [ ! -e "$file" ] || is_there "${file##*-}" || rm -f "$file"
+    done
+    for file in "$own"/jobs/*.run; do
+        [ -e "$file" ] || continue
+        id=${file##*/} id=${id%.run}
+        read -r pid <"$file" || continue
+        [ "$pid" != $$ ] || continue
+        is_there "$pid" && continue
+        if [ ! -e "$own/jobs/$id.end" ]; then
+            [ -z "$(marked "$id")" ] || continue
+            if [ ! -e "$own/jobs/$id.end" ]; then
+                give_back "$id" "its placeholder was killed"
+                continue
+            fi
+        fi
+        tell_end "$id"
+    done
+}
+
+# --- a job ------------------------------------------------------------------------------------------------------------
+
+# Runs the job, and writes down how it ended: that must be there even if nobody waits for it.
+# shellcheck disable=SC2016  # it is another shell that reads these
+runs='
+began=$(date +%s)
+sh "$1/jobs/$2.sh" >"$1/logs/$2.log" 2>&1 </dev/null
+status=$?
+echo "$status $began $(date +%s)" >"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end"
+'
+if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
+job='' reason=''
+
+end_job() { # ID: asks the running job to end, and ends it if it does not
+    if [ -n "$own_session" ]; then target=-$job; else target=$job; fi
+    kill -TERM -- "$target" 2>/dev/null
+    for process in $(marked "$1"); do # what has left that session
+        kill -TERM "$process" 2>/dev/null
+    done
+    for _ in 1 2 3 4 5; do
+        [ -n "$(marked "$1")" ] || return
+        sleep 1
+    done
+    for process in $(marked "$1"); do
+        kill -KILL "$process" 2>/dev/null
+    done
+}
+
+watch() { # ID: tells this placeholder when the job is to end
+    trap 'kill $sleeper 2>/dev/null; exit 0' TERM
+    while is_there $$; do
+        sleep "$looks" &
+        sleeper=$!
+        wait $sleeper
+        stop=$(call mqgetjobattribute "id=$1" attribute=stop </dev/null 2>/dev/null)
+        code=$?
+        if [ $code = 4 ] || { [ $code = 0 ] && [ -n "$stop" ]; }; then
+            kill -ALRM $$
+            return
+        fi
+    done
+}
+
+was_ended() { # ID: whether the job was killed because this placeholder is to end, or the job is
+    read -r status _ <"$own/jobs/$1.end" || return 1
+    [ "$status" -gt 128 ] || return 1
+    [ -n "$stopping$reason" ] || rest 2 # queues send signals to everybody: ours may be on its way
+    [ -n "$stopping$reason" ]
+}
+
+run_job() { # ID
+    if [ -n "$stopping" ]; then # while it was asked for
+        give_back "$1" "its placeholder was told to end"
+        return
+    fi
+    ask mqgetjobattribute "id=$1" attribute=script
+    code=$?
+    [ $code != 4 ] || return 0
+    [ $code = 0 ] || return 1
+    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && echo $$ >"$own/jobs/$1.run") || {
+        give_back "$1" "no room in $own on $host"
+        say "no file can be written in $own."
+        return 1
+    }
+    reason=''
+    HEADWAY_LEASE=$1 $own_session sh -c "$runs" sh "$own" "$1" </dev/null >/dev/null 2>&1 &
+    job=$!
+    watcher=''
+    if [ "$looks" != 0 ]; then
+        watch "$1" </dev/null >/dev/null 2>&1 &
+        watcher=$!
+    fi
+    while kill -0 "$job" 2>/dev/null; do
+        if [ -n "$stopping$reason" ]; then
+            end_job "$1"
+            wait "$job"
+            break
+        fi
+        wait "$job"
+    done
+    if [ -n "$watcher" ]; then
+        kill "$watcher" 2>/dev/null
+        wait "$watcher"
+    fi
+    if [ -e "$own/jobs/$1.end" ] && ! was_ended "$1"; then
+        tell_end "$1"
+    elif [ -n "$reason$stopping" ]; then
+        give_back "$1" "${reason:-its placeholder was told to end}"
+    else # what was to write the end down was killed
+        give_back "$1" "lost: somebody has killed it and what watched it"
+    fi
+}
+
+trap 'stopping=yes' TERM INT HUP USR2 XCPU
+trap 'reason=stopped' ALRM
+
+# --- one job after the other ------------------------------------------------------------------------------------------
+
+next_job() {
+    left=''
+    if [ -n "$stays" ]; then
+        left=$((stays - ($(date +%s) - began)))
+        [ $left -gt 0 ] || return 11
+    fi
+    ask mqnextjob "sched=$sched" "sched_id=$sched_id" "submit_host=$submit_host" "host=$host" "slot=$$" "home=$own/logs" \
+        ${cores:+"cores=$cores"} ${memory:+"memory=$memory"} ${left:+"time=$left"} \
+        ${unknown:+"unknown=$unknown"} ${site:+"site=$site"}
+}
+
+leave() { # CODE
+    rm -f "$said"
+    exit "$1"
+}
+
+pause=1
+while [ -z "$stopping" ]; do
+    tell_earlier
+    next_job
+    next=$?
+    case $next in
+    0)
+        pause=1
+        run_job "$answer" || leave 1
+        [ -z "$single" ] || break
+        ;;
+    10)
+        [ -z "$single$leaves" ] || break
+        rest "$pause"
+        pause=$((pause * 2))
+        [ $pause -le "$longest" ] || pause=$longest
+        ;;
+    11) leave 0 ;;
+    255) [ -n "$stopping" ] || leave 1 ;;
+    *)
+        say "$(cat "$said")"
+        leave 1
+        ;;
+    esac
+done
+if [ -n "$resubmit" ] && [ -z "$stopping" ]; then
+    [ "$next" = 0 ] || rest "$longest" # the queue need not be asked more often than the store
+    sh -c "$resubmit" || {
+        say "it could not be submitted again: $resubmit"
+        leave 1
+    }
+fi
+leave 0

@@ -1,0 +1,288 @@
+"""placeholder.sh, for hosts without Python: it runs workflows to their end, and loses nothing however it is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.live.doors.queue_looks import look
+from tests.live.ledger import until
+from tests.shell import headway
+from tests.sites.script_bench import JOB, SCRIPT, SERVICES, ScriptBench, marked
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[ScriptBench]:
+    found = ScriptBench(tmp_path)
+    yield found
+    found.close()
+
+
+def test_it_is_plain_sh() -> None:
+    assert shutil.which("shellcheck"), "scripts/setup test installs shellcheck"
+    done = subprocess.run(["shellcheck", "--shell=sh", SCRIPT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_headway_prints_it() -> None:
+    done = headway("placeholder", "--script")
+    assert done.stdout == SCRIPT.read_text() and done.stdout.startswith("#!/bin/sh\n")
+
+
+@pytest.mark.parametrize("words", [["-x"], ["word"], ["-w", "1s"]])
+def test_bad_usage_is_told(words: list[str]) -> None:
+    done = subprocess.run(["dash", SCRIPT, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr
+
+
+def test_several_run_a_workflow_in_its_order_and_leave(bench: ScriptBench) -> None:
+    bench.layers(3, 5)
+    there = [bench.begin() for _ in range(3)]
+    assert [one.wait(120) for one in there] == [0, 0, 0], bench.talk
+    lines = (bench.folder / "ledger").read_text().splitlines()
+    assert sorted(lines) == sorted(
+        f"{what} L{layer}N{at} 1" for what in ("begin", "end") for layer in range(3) for at in range(5)
+    )
+    for layer in (1, 2):
+        first = min(at for at, line in enumerate(lines) if line.startswith(f"begin L{layer}"))
+        assert first > max(at for at, line in enumerate(lines) if line.startswith(f"end L{layer - 1}"))
+    assert bench.counts() == {"done": 15} and marked(bench.folder) == []
+    attempts = bench.asked("history")["attempts"]
+    assert all(one["ended"] >= one["started"] > 0 for one in attempts)
+
+
+def test_it_serves_a_store_on_a_server(tmp_path: Path, postgres_url: str) -> None:
+    bench = ScriptBench(tmp_path, postgres_url)
+    try:
+        bench.layers(2, 3)
+        there = [bench.begin() for _ in range(2)]
+        assert [one.wait(120) for one in there] == [0, 0], bench.talk
+        assert bench.counts() == {"done": 6} and bench.wrong() == []
+    finally:
+        bench.close()
+
+
+def test_exit_codes_come_home_and_what_a_failed_job_printed(bench: ScriptBench) -> None:
+    bench.submit(
+        "mqsub -l bad -c 'echo so it goes; exit 3'",
+        f"mqsub -l twice -attr retries=1 -c 'test $HEADWAY_ATTEMPT = 2 || exit 4; {JOB.format(bench.folder, 0)}'",
+        "mqsub -deps bad -l never -c true",
+        "mqsub -l dies -c 'kill -9 $$'",
+    )
+    assert bench.begin().wait(30) == 0, bench.talk
+    found = {(one["job"], one["attempt"]): one["exit_code"] for one in bench.asked("history")["attempts"]}
+    assert found == {("bad", 1): 3, ("twice", 1): 4, ("twice", 2): 0, ("dies", 1): 137}
+    assert bench.counts() == {"failed": 2, "done": 1, "waiting": 1}
+    (log,) = bench.asked("logs", "bad")["logs"]
+    assert log["text"] == "so it goes\n"
+
+
+def test_a_job_gets_its_folder_its_environment_and_its_files(bench: ScriptBench) -> None:
+    (bench.folder / "sub").mkdir()
+    (bench.folder / "sub/in").write_text("given\n")
+    bench.submit(
+        'mqsub -l A -attr directory=sub -attr stdin=in -attr stdout=out -attr "env.X=it\'s a \\$HOME"'
+        " -c 'cat; echo \"$X\"; echo lost >&2; pwd'"
+    )
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert (bench.folder / "sub/out").read_text() == f"given\nit's a $HOME\n{bench.folder}/sub\n"
+
+
+def test_a_job_says_how_it_is_and_adds_jobs_as_ever(bench: ScriptBench) -> None:
+    add = f"{SERVICES}/mqsub -deps A -l B -c true"
+    bench.submit(
+        f"mqsub -l A -c '{SERVICES}/mqstatus half done && {add} && touch said; until test -e go; do sleep 0.1; done'"
+    )
+    one = bench.begin()
+    until(lambda: (bench.folder / "said").exists())
+    assert [row["status"] for row in bench.asked("status")["running"]] == ["half done"]
+    (bench.folder / "go").touch()
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"done": 2}
+
+
+def test_a_job_that_takes_longer_than_its_limit_is_ended(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -attr time=1 -c 'sleep 600'")
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert bench.counts() == {"failed": 1}
+
+
+def test_sigterm_ends_the_job_which_is_given_back(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 600)}'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    one.send_signal(signal.SIGTERM)
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"eligible": 1} and marked(bench.folder) == []
+    (attempt,) = bench.asked("history")["attempts"]
+    assert attempt["outcome"] == "given back" and "told to end" in attempt["reason"]
+
+
+def test_a_queue_that_signals_everybody_makes_no_failures(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c 'echo begin A $$ >> ledger; exec sleep 600'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    (job,) = [int(line.split()[2]) for line in bench.ledger]
+    os.kill(job, signal.SIGTERM)
+    one.send_signal(signal.SIGTERM)
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"eligible": 1}
+
+
+def test_a_job_that_its_user_stops_ends_and_counts_for_nothing(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 600)}'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    assert headway("stop", "A", "--store", bench.place, env=bench.environment).returncode == 0
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"disabled": 1} and marked(bench.folder) == []
+    (attempt,) = bench.asked("history")["attempts"]
+    assert (attempt["outcome"], attempt["reason"]) == ("given back", "stopped")
+
+
+def test_one_that_is_killed_leaves_its_job_and_the_next_one_tells_its_end(bench: ScriptBench) -> None:
+    bench.submit(
+        f"mqsub -l A -c '{JOB.format(bench.folder, 1)}'", f"mqsub -deps A -l B -c '{JOB.format(bench.folder, 0)}'"
+    )
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    one.kill()
+    one.wait(30)
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert bench.ledger == {f"{what} {name} 1": 1 for what in ("begin", "end") for name in "AB"}
+
+
+def test_if_its_job_is_killed_as_well_the_next_one_gives_it_back_at_once(bench: ScriptBench) -> None:
+    bench.environment["HEADWAY_SILENCE"] = "600"
+    bench.submit(f"mqsub -l A -c 'test -e go || {{ {JOB.format(bench.folder, 600)}; }}'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    one.kill()
+    one.wait(30)
+    for pid in marked(bench.folder):
+        os.kill(pid, signal.SIGKILL)
+    (bench.folder / "go").touch()
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert [found["outcome"] for found in bench.asked("history")["attempts"]] == ["given back", "done"]
+
+
+def test_one_that_is_gone_for_good_is_missed_twice_and_its_job_runs_elsewhere(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c 'test -e go || {{ {JOB.format(bench.folder, 600)}; }}'")
+    one = bench.begin("-l", str(bench.folder / "gone"))
+    until(lambda: bench.begun("A"))
+    store = bench.store()
+    other = bench.begin("-l", str(bench.folder / "other"), "-q", "none")
+    time.sleep(3)  # its lease is over; as long as it is there, nobody takes its job
+    assert bench.counts() == {"running": 1} and other.poll() is None
+    one.kill()
+    one.wait(30)
+    for pid in marked(bench.folder):
+        if b"gone" in Path(f"/proc/{pid}/environ").read_bytes() or pid != other.pid:
+            os.kill(pid, signal.SIGKILL)
+    (bench.folder / "go").touch()
+    until(lambda: look(store) or bench.counts() != {"running": 1})
+    store.close()
+    bench.begin("-l", str(bench.folder / "third")).wait(30)
+    assert bench.counts() == {"done": 1}, bench.talk
+    first = bench.asked("history")["attempts"][0]
+    assert first["outcome"] == "given back" and "not in the list of process any more" in first["reason"]
+
+
+def away(bench: ScriptBench) -> Path:
+    """A folder of services that fail, as ssh does, while the file `away` is there."""
+    folder = bench.folder / "services"
+    folder.mkdir()
+    for name in ("mqnextjob", "mqgetjobattribute", "mqdonejob"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\n[ -e {bench.folder}/away ] && exit 255\nexec {SERVICES}/{name} "$@"\n')
+        script.chmod(0o755)
+    return folder
+
+
+def test_ends_are_told_again_and_again_while_the_submit_host_is_away(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 0)}; touch {bench.folder}/away'")
+    one = bench.begin("-b", str(away(bench)))
+    until(lambda: "called again" in bench.talk)
+    assert bench.counts() == {"running": 1}
+    (bench.folder / "away").unlink()
+    assert one.wait(30) == 0, bench.talk
+    assert bench.counts() == {"done": 1}
+
+
+def test_an_end_that_could_not_be_told_before_it_was_killed_is_told_by_the_next_one(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 0)}; touch {bench.folder}/away'")
+    one = bench.begin("-b", str(away(bench)))
+    until(lambda: "called again" in bench.talk)
+    one.kill()
+    one.wait(30)
+    (bench.folder / "away").unlink()
+    assert bench.begin("-b", str(bench.folder / "services")).wait(30) == 0, bench.talk
+    assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_killed_at_random_moments_nothing_is_lost_and_nothing_done_twice(bench: ScriptBench) -> None:
+    rng = random.Random(7)
+    bench.layers(4, 4, 0.1)
+    whole = 0
+    for _ in range(20):
+        there = [bench.begin() for _ in range(2)]
+        time.sleep(rng.uniform(0.1, 1.2))
+        there[0].kill()
+        if rng.random() < 0.3:  # as if the host went down
+            whole += 1
+            there[1].kill()
+            for pid in marked(bench.folder):
+                os.kill(pid, signal.SIGKILL)
+        else:
+            there[1].send_signal(rng.choice((signal.SIGTERM, signal.SIGKILL)))
+        for one in there:
+            one.wait(30)
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert bench.counts() == {"done": 16} and bench.wrong() == []
+    assert whole
+    store = bench.store()
+    assert store.steering.miscounted(1) == []  # type: ignore[arg-type]
+    store.close()
+
+
+def test_a_host_with_only_what_posix_has_is_enough(bench: ScriptBench) -> None:
+    programs = bench.folder / "programs"
+    programs.mkdir()
+    for name in [
+        "dash",
+        "sh",
+        "sed",
+        "date",
+        "cksum",
+        "cut",
+        "mkdir",
+        "tail",
+        "sleep",
+        "rm",
+        "cat",
+        "uname",
+        "tr",
+        "mv",
+        "env",
+    ]:
+        (programs / name).symlink_to(str(shutil.which(name)))
+    (programs / "grep").write_text(f'#!/bin/sh\ncase $1 in -*z*) exit 2 ;; esac\nexec {shutil.which("grep")} "$@"\n')
+    (programs / "grep").chmod(0o755)
+    bench.submit(
+        f"mqsub -l A -c '{JOB.format(bench.folder, 0)}'", f"mqsub -deps A -l B -c '{JOB.format(bench.folder, 600)}'"
+    )
+    one = bench.begin(PATH=str(programs))
+    until(lambda: bench.begun("B"))
+    one.send_signal(signal.SIGTERM)
+    assert one.wait(60) == 0, bench.talk
+    assert bench.counts() == {"done": 1, "eligible": 1} and marked(bench.folder) == []
