@@ -24,6 +24,7 @@ EXCEPT = {
     "pip install": "an installation; tests/journeys installs Headway",
     "--full": "it takes hours; tests/experiments does the same on little",
     "--site ": "it needs other hosts; tests/sites has them",
+    "headway sites st": "it needs other hosts; tests/sites/test_standing.py has them",
     "postgresql://": "it needs a server; tests/contracts has one",
     "ssh old ": "it needs a host without Python; tests/sites has one",
     "headway serve": "it stays until it is stopped; tests/contracts/test_serve.py",

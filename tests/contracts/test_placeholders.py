@@ -80,7 +80,8 @@ class Shop:
             one.communicate()
         for home in self.homes():
             if runner := runner_of(home):
-                os.kill(runner, signal.SIGTERM)
+                with contextlib.suppress(ProcessLookupError):  # it goes by itself
+                    os.kill(runner, signal.SIGTERM)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -296,6 +297,30 @@ def test_a_sub_dag_and_commands_of_headway_in_a_job_find_the_store_of_their_plac
     assert shop.placeholder("--idle", "0.2s").wait(60) == 0
     assert shop.ledger == {"inner": 1}
     assert "ask" in (shop.folder / "status").read_text()
+
+
+def test_a_job_that_is_too_long_by_what_earlier_ones_took_is_left_to_a_placeholder_with_more_time(shop: Shop) -> None:
+    shop.submit("a.py", "w.job('a', 'sleep 3')")
+    assert shop.placeholder("--idle", "0.1").wait(60) == 0
+    number = shop.submit("b.py", "w.job('b', 'sleep 0.1')")  # of which only the program is looked at
+    assert shop.placeholder("--until", "2s", "--idle", "0.1").wait(60) == 0
+    assert shop.states(number) == {State.ELIGIBLE: 1}
+    assert json.loads(shop.asked("history", "--workflow", str(number), "--json"))["attempts"] == []
+    assert shop.placeholder("--until", "1m", "--idle", "0.1").wait(60) == 0
+    assert shop.states(number) == {State.DONE: 1}
+
+
+def test_one_whose_time_is_over_has_the_next_one_submitted_if_there_is_more_to_do(shop: Shop) -> None:
+    again = ("--again", "echo more >> ledger")
+    number = shop.submit("a.py", "w.job('a', 'sleep 60')")
+    assert shop.placeholder("--until", "1s", *again).wait(60) == 0
+    assert shop.ledger == {"more": 1}
+    assert shop.states(number) == {State.ELIGIBLE: 1}  # it was given back
+    shop.asked("done", "a")
+    assert shop.placeholder("--until", "1s", *again).wait(60) == 0  # nothing is left
+    assert shop.placeholder("--until", "1h", "--idle", "0.1", *again).wait(60) == 0  # its time is not over
+    assert shop.ledger == {"more": 1}
+    assert shop.placeholder(*again).wait(60) == 2
 
 
 def test_a_script_that_is_gone_from_its_queue_is_noticed_by_a_placeholder_which_runs_its_job(shop: Shop) -> None:

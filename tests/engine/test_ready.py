@@ -63,3 +63,12 @@ def test_a_category_is_throttled_over_all_its_lanes() -> None:
     jobs = [Candidate("a", 1, lane=1), Candidate("b", 1, lane=2), Candidate("c", 1, lane=1), Candidate("d", 1)]
     room = Room(free=9, slots=9, named={"gpu": 5})
     assert room.take(jobs, lanes, {"io": 1}) == [("a", 1), ("d", 1)] and room.named == {"gpu": 5}
+
+
+def test_a_place_of_several_hosts_is_for_jobs_of_several_and_other_places_for_the_rest() -> None:
+    lanes = {1: Lane(named=(("nodes", 2),)), 2: Lane(named=(("gpu", 1),))}
+    jobs = [Candidate("a", 1), Candidate("b", 1, lane=1), Candidate("c", 1, lane=1), Candidate("d", 1, lane=2)]
+    there = {"nodes": 3, "gpu": 1}
+    assert Room(free=4, slots=4, named=there).take(jobs, lanes) == [("b", 1)]  # c waits for two more hosts
+    assert Room(free=4, slots=4, named={"nodes": 0, "gpu": 1}).take(jobs, lanes) == []  # all of them are busy
+    assert Room(free=4, slots=4, named={"gpu": 1}).take(jobs, lanes) == [("a", 1), ("d", 1)]

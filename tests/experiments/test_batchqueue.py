@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from headway.experiments.batchqueue.all import reproduce
-from headway.experiments.batchqueue.beyond import row_of
+from headway.experiments.batchqueue.beyond import add_others, row_of
 from headway.experiments.batchqueue.claims import judged
 from headway.experiments.batchqueue.dags import CONFIGURATIONS, FAMILIES, configurations, named
 from headway.experiments.batchqueue.keeping import COLUMNS, MADE, Kept, alone
 from headway.experiments.batchqueue.measuring import Cell, measured, total
 from headway.experiments.batchqueue.numbers import Value, all_of, at_least, large, less, share, within
-from headway.experiments.batchqueue.plans import PLANS, POLICIES, VARIANTS, Plan
+from headway.experiments.batchqueue.plans import METHODS, OURS, PLANS, POLICIES, VARIANTS, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS
-from headway.experiments.report import Claim
+from headway.experiments.report import Claim, Report
 from headway.formats.swf import render
 from headway.model.errors import UsageError
 from headway.model.record import replace
@@ -66,7 +66,7 @@ def test_a_report_has_claims_tables_and_figures_and_says_how_it_was_made(logs: P
     for said in (
         "could not fail: dags and run times were chosen for it",
         "- corrected: hybrid waits less than both, told apart, on ",
-        "Jobs that still waited then because of it are not among them",
+        "then the jobs that still waited at its end",
         "(individual over giant)",  # a list of ratios says of what
     ):
         assert said in text
@@ -316,3 +316,21 @@ def test_the_command_takes_starts_for_batchqueue_only(tmp_path: Path) -> None:
     assert found.returncode == 2 and "batchqueue has no --live" in found.stderr
     found = headway("reproduce", "batchqueue", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
     assert found.returncode == 2 and "none of the logs is there" in found.stderr
+
+
+def test_quick_and_full_together_are_refused(tmp_path: Path) -> None:
+    found = headway("reproduce", "batchqueue", "--quick", "--full", "-o", str(tmp_path / "out"))
+    assert found.returncode == 2 and "--quick, --full and --live exclude each other" in found.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_done_to_others_counts_those_who_still_wait() -> None:
+    """Two jobs started 10 s earlier, and one still waits after an hour: all in all an hour later, not earlier."""
+    rows = np.zeros((1, 2, len(COLUMNS)))
+    for name, value in {"shifted": 2.0, "shift": -20.0, "held": 1.0, "held_seconds": 3600.0}.items():
+        rows[:, :, COLUMNS.index(name)] = value
+    report = Report("", "", notes=True)
+    cell = Cell("Ada", "FCFS", "paper", (("EMAN", 0),), dict.fromkeys((*METHODS, OURS), rows))
+    add_others(report, {("Ada", "FCFS", "paper"): cell})
+    told = ["2.0 by -10 s", "1.0 by at least 3,600 s", "+1.0 h"]
+    assert report.data["others"] == {f"Ada, {how}": told for how in METHODS}

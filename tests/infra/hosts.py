@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.infra.queues import ports
+from tests.infra.ports import ports
 
 HERE = Path(__file__).parent
 
@@ -55,6 +55,24 @@ class Hosts:
         done = subprocess.run([HERE / program, self.folder, *arguments], capture_output=True, text=True, check=False)
         assert not check or done.returncode == 0, f"{program}: {done.stdout}{done.stderr}"
         return done.stdout
+
+
+class HostsInNamespaces(Hosts):
+    """The same with a network, a name and processes of their own, and our files."""
+
+    def begin(self, count: int) -> None:
+        self.run("ssh-up", "-n", str(count), "--netns")
+
+    @property
+    def ours(self) -> str:
+        """The address of this computer, as they see it."""
+        return f"10.77.{(self.folder / 'subnet').read_text().strip()}.1"
+
+    def cut(self, name: str) -> None:
+        self.run("ssh-host", "cut", name)
+
+    def heal(self, name: str) -> None:
+        self.run("ssh-host", "heal", name)
 
 
 def _ssh() -> str:

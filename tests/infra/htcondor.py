@@ -75,12 +75,19 @@ def _begun(log: str) -> Iterator[tuple[str, int]]:
 
 
 @contextlib.contextmanager
-def pool(cpus: int = 8) -> Iterator[Pool]:
+def pool(cpus: int = 8, *settings: str) -> Iterator[Pool]:
     """A throw-away pool. Its programs are fetched and built once, into the user's cache; that takes a minute or two."""
     needs_root("a pool has namespaces of its own, and its jobs run as their owner.")
     folder = Path(tempfile.mkdtemp(prefix="condor-"))
     try:
-        up = subprocess.run([HERE / "condor-up", folder, "-c", str(cpus)], capture_output=True, text=True, check=False)
+        words = [
+            str(HERE / "condor-up"),
+            str(folder),
+            "-c",
+            str(cpus),
+            *(word for one in settings for word in ("-x", one)),
+        ]
+        up = subprocess.run(words, capture_output=True, text=True, check=False)
         assert up.returncode == 0, f"HTCondor does not start: {up.stdout}{up.stderr}"
         yield Pool(folder)
     finally:

@@ -33,6 +33,7 @@ from headway.live.client.messages import (
     Run,
     Say,
     Serve,
+    Stand,
     Stop,
     Use,
     Watch,
@@ -67,6 +68,7 @@ requests: dict[type, st.SearchStrategy[Any]] = {
     Attach: st.builds(Attach, flags),
     Fetch: st.builds(Fetch, texts, numbers),
     Use: st.builds(Use, st.dictionaries(texts, texts)),
+    Stand: st.builds(Stand, numbers, st.booleans()),
 }
 responses: dict[type, st.SearchStrategy[Any]] = {
     Greeting: st.builds(Greeting, numbers),

@@ -45,7 +45,7 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ("slots = 0\n", 1, "slots must be a whole number. At least 1."),
         ("\nslots = true\n", 2, "slots must be a whole number"),
         ('ordr = "fifo"\n', 1, "Did you mean order?"),
-        ('site = "a"\n', 1, "site must be a list of texts"),
+        ("site = [1]\n", 1, "site must be a list of texts"),
         ("slots = \n", 1, "this is no TOML"),
         ("sites = 3\n", 1, "sites are tables"),
         ('[sites.a]\nhost = "h"\n', 1, "must say where its jobs find their files"),
@@ -137,3 +137,14 @@ def test_commands_find_the_store_that_the_file_names(folder: Path, monkeypatch: 
     headway("run", "w.mq")
     monkeypatch.chdir(folder / "here/below")
     assert json.loads(headway("status", "--json").stdout)["workflows"][0]["done"] == 1
+
+
+def test_a_sub_dag_runs_where_its_dag_does_though_the_file_names_another_site(folder: Path) -> None:
+    here = folder / "here"
+    (here / "headway.toml").write_text('site = "lab"\n\n[sites.lab]\nhost = "no-such-host.invalid"\nshared = true\n')
+    (here / "job.sub").write_text("executable = /bin/true\nqueue\n")
+    (here / "inner.dag").write_text("JOB I job.sub\n")
+    (here / "outer.dag").write_text("SUBDAG EXTERNAL S inner.dag\n")
+    done = headway("run", "outer.dag", "--site", "local", "--json", cwd=here)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"] == 1

@@ -36,6 +36,15 @@ class QueueBench:
         self.environment = {**cluster.environment, "XDG_STATE_HOME": str(folder / "state"), "HEADWAY_SILENCE": "5"}
         self._begun: list[subprocess.Popen[str]] = []
 
+    def set(self, **settings: object) -> None:
+        """Other settings of the site: texts, numbers, or lists as TOML has them."""
+        file = self.folder / "headway.toml"
+        lines = [line for line in file.read_text().splitlines() if line.partition(" ")[0] not in settings]
+        for name, value in settings.items():
+            is_text = isinstance(value, str) and not value.startswith("[")
+            lines.append(f'{name} = "{value}"' if is_text else f"{name} = {str(value).lower()}")
+        file.write_text("\n".join(lines) + "\n")
+
     def script(self, *lines: str) -> None:
         text = ["from headway import Workflow", "workflow = Workflow('w')", *lines]
         (self.folder / "w.py").write_text("\n".join(text) + "\n")
@@ -108,7 +117,6 @@ class QueueBench:
         for one in self._begun:
             one.kill()
             one.communicate()
+        subprocess.run(self.cluster.cancel_all, env=self.cluster.environment, capture_output=True, check=False)
         if pid := runner_of(self.home):
             os.kill(pid, signal.SIGTERM)
-        cancel = ["scancel", "--user=root"] if self.cluster.system == "slurm" else ["qdel", "-u", "*"]
-        subprocess.run(cancel, env=self.cluster.environment, capture_output=True, check=False)

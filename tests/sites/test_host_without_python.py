@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.infra.hosts_apart import HostsApart, hosts_apart
-from tests.infra.queues import ports
+from tests.infra.ports import ports
 from tests.live.ledger import until
 from tests.sites.script_bench import JOB, SCRIPT, SERVICES, ScriptBench
 

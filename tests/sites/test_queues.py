@@ -53,6 +53,42 @@ QSTAT = """<?xml version='1.0'?>
 """
 
 
+# HTCondor 23.9.6, `condor_q -json -attributes ClusterId,JobBatchName,JobStatus`: one that runs, one that waits, one
+# that is held, one that is being removed, and one of the user's own that has no name.
+CONDOR_Q = """\
+[
+{
+  "ClusterId": 1,
+  "JobBatchName": "headway-0a1b-7",
+  "JobStatus": 2
+}
+,
+{
+  "ClusterId": 2,
+  "JobBatchName": "headway-0a1b-8",
+  "JobStatus": 1
+}
+,
+{
+  "ClusterId": 3,
+  "JobBatchName": "headway-0a1b-9",
+  "JobStatus": 5
+}
+,
+{
+  "ClusterId": 4,
+  "JobBatchName": "headway-0a1b-10",
+  "JobStatus": 3
+}
+,
+{
+  "ClusterId": 5,
+  "JobStatus": 1
+}
+]
+"""
+
+
 def test_a_script_for_slurm_asks_for_cores_of_one_host_and_is_told_before_its_end() -> None:
     text = queue("slurm").script(REQUEST, COMMAND)
     assert text.splitlines()[0] == "#!/bin/sh"
@@ -77,13 +113,14 @@ def test_a_script_for_grid_engine_has_a_parallel_environment_for_several_cores()
         ("slurm", "welcome to the cluster\n12;other\n", "12"),
         ("gridengine", "12\n", "12"),
         ("gridengine", "12.1-4:1\n", "12"),
+        ("htcondor", "12.0 - 12.0\n", "12"),
     ],
 )
 def test_the_id_of_what_was_submitted_is_found(name: str, out: str, expected: str) -> None:
     assert queue(name).submitted(Completed(0, out, "")) == expected
 
 
-@pytest.mark.parametrize("name", ["slurm", "gridengine"])
+@pytest.mark.parametrize("name", ["slurm", "gridengine", "htcondor"])
 @pytest.mark.parametrize("answer", [Completed(1, "", "error: no such partition\n"), Completed(0, "fine\n", "")])
 def test_a_refusal_says_what_the_queue_said(name: str, answer: Completed) -> None:
     with pytest.raises(HeadwayError, match=r"refuses: (error: no such partition|fine)\."):
@@ -106,11 +143,44 @@ def test_what_grid_engine_lists() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["slurm", "gridengine"])
+def test_what_htcondor_lists() -> None:
+    assert queue("htcondor").listed(Completed(0, CONDOR_Q, "")) == [
+        Listed("1", "headway-0a1b-7", Status.RUNNING),
+        Listed("2", "headway-0a1b-8", Status.QUEUED),
+        Listed("3", "headway-0a1b-9", Status.HELD),
+        Listed("4", "headway-0a1b-10", Status.ENDING),
+        Listed("5", "", Status.QUEUED),
+    ]
+
+
+@pytest.mark.parametrize("nothing", ["", "\n", "[\n]\n"])
+def test_htcondors_queue_is_empty_in_whatever_way_it_says_so(nothing: str) -> None:
+    assert queue("htcondor").listed(Completed(0, nothing, "")) == []
+
+
+def test_what_htcondor_says_over_several_lines_is_told_as_one() -> None:
+    said = "ERROR: Parse error in expression: \n\tRequestCpus = many of them\n\t\n"  # 23.9.6
+    with pytest.raises(HeadwayError, match="refuses: ERROR: Parse error in expression: RequestCpus = many of them"):
+        queue("htcondor").submitted(Completed(1, "", said))
+
+
+def test_a_description_for_htcondor_has_its_words_quoted_and_a_limit_of_its_own() -> None:
+    text = queue("htcondor").script(Request("headway-0a1b-7", 4, 5400, "/a/$(x)/7.log"), ["/bin/py", "a \"b' $HOME"])
+    lines = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)
+    assert text.splitlines()[-1] == "queue"
+    assert (lines["batch_name"], lines["request_cpus"], lines["kill_sig"]) == ("headway-0a1b-7", "4", "SIGTERM")
+    assert lines["periodic_remove"].endswith("> 5400")
+    assert lines["output"] == lines["error"] == "/a/$(DOLLAR)(x)/7.log"
+    inside = "exec /bin/py 'a \"b'\"'\"' $HOME'".replace("'", "''").replace('"', '""').replace("$", "$(DOLLAR)")
+    assert lines["arguments"] == f"\"'-l' '-c' '{inside}'\""
+    assert queue("htcondor").submit("/x/7.sh", REQUEST) == ["condor_submit", "-terse", "--partition=long", "/x/7.sh"]
+
+
+@pytest.mark.parametrize("name", ["slurm", "gridengine", "htcondor"])
 def test_a_queue_that_does_not_answer_is_no_empty_one(name: str) -> None:
     with pytest.raises(HeadwayError, match="does not answer: cannot contact controller"):
         queue(name).listed(Completed(1, "", "cannot contact controller\n"))
-    if name == "gridengine":
+    if name != "slurm":
         with pytest.raises(HeadwayError, match="does not answer"):
             queue(name).listed(Completed(0, "<half", ""))
 

@@ -70,6 +70,77 @@ def test_jobs_run_in_slurms_environment_and_their_logs_are_fetched(bench: QueueB
     assert (log["text"], log["site"], log["exit_code"]) == ("why\n", "cluster", 3)
 
 
+def test_what_a_job_prints_is_followed_while_it_runs_in_an_allocation(bench: QueueBench) -> None:
+    bench.script(
+        "workflow.job('j', 'echo first; echo begin >> ledger; until test -e go; do sleep 0.1; done; echo last')",
+        "workflow.job('k', 'echo other')",
+    )
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    follow = bench.begin("logs", "-f", "j")
+    assert follow.stdout is not None and follow.stdout.readline() == "first\n"
+    assert bench("logs", "j").stdout == "first\n"
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    assert follow.communicate(timeout=60)[0] == "last\n"
+    assert bench("logs", "j").stdout == "first\nlast\n"
+
+
+# --- several nodes ---------------------------------------------------------------------------------------------------
+
+
+def test_a_job_of_several_nodes_runs_on_all_of_them_in_one_allocation(bench: QueueBench) -> None:
+    say = "echo wide $SLURM_NODEID $SLURMD_NODENAME $SLURM_JOB_ID $SLURM_CPUS_PER_TASK >> ledger"
+    bench.script(
+        f"workflow.job('wide', {say!r}, nodes=2, cores=2)",
+        "for n in range(6): workflow.job(f'j{n}', 'echo narrow $SLURM_JOB_ID >> ledger')",
+    )
+    bench("run", "w.py", "--site", "cluster")
+    lines = [line.split() for line in bench.ledger.elements()]
+    wide = [words for words in lines if words[0] == "wide"]
+    assert sorted(words[1] for words in wide) == ["0", "1"]
+    assert len({words[2] for words in wide}) == 2  # nodes
+    assert len({words[3] for words in wide}) == 1  # one allocation ...
+    assert {words[4] for words in wide} == {"2"}
+    assert len(lines) == 8
+    assert all(words[1] != wide[0][3] for words in lines if words[0] == "narrow")  # ... which is for nothing else
+    store = bench.store()
+    assert len(store.allocations.all()) <= 3
+
+
+def test_an_allocation_of_several_nodes_does_not_wait_for_what_jobs_of_one_node_may_lead_to(bench: QueueBench) -> None:
+    bench.script(
+        "workflow.job('wide', 'true', nodes=2)",
+        "workflow.job('narrow', 'echo begin >> ledger; until test -e go; do sleep 0.1; done')",
+    )
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    store = bench.store()
+    until(lambda: bench.json("status")["workflows"][0]["done"] == 1)
+    until(lambda: [one.nodes for one in store.allocations.open("cluster")] == [1])
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+
+
+def test_a_job_of_several_nodes_ends_everywhere_when_one_fails_and_has_failed(bench: QueueBench) -> None:
+    command = "test $SLURM_NODEID = 0 && exit 4; sleep 600"
+    bench.script(f"workflow.job('wide', {command!r}, nodes=2)")
+    assert bench("run", "w.py", "--site", "cluster", code=3)
+    (attempt,) = bench.json("history")["attempts"]
+    assert attempt["exit_code"] not in (0, None)
+    assert bench.json("logs", "wide")["logs"][0]["site"] == "cluster"
+
+
+def test_a_job_of_several_nodes_is_refused_where_there_is_one(bench: QueueBench) -> None:
+    bench.script("workflow.job('wide', 'true', nodes=2)")
+    for words in ([], ["--site", "local"], ["--resource", "nodes=2"]):
+        failed = bench("run", "w.py", *words, code=2)
+        assert "node" in failed.stderr and "Traceback" not in failed.stderr
+    assert (
+        '"wide" runs on 2 nodes at once, which none of the sites of this run has' in bench("run", "w.py", code=2).stderr
+    )
+
+
 def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench: QueueBench) -> None:
     bench.jobs(1, 1)
     bench("run", "w.py", "--site", "cluster")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from headway.engine.ready import PLAIN, Lane
 from headway.model.errors import unquoted
-from headway.model.messages import Seconds
+from headway.model.messages import NODES, Seconds
 from headway.model.quantities import duration
 from headway.model.record import record
 from headway.model.states import Kind, State, Step
@@ -186,7 +186,10 @@ def _eligible(facts: Facts) -> Iterator[str]:
             f" {'runs' if len(facts.lane_running) == 1 else 'run'}, and no more than {lane.most} may at once."
         )
     elif lane.named:
-        wants = ", ".join(f"{count} {unquoted(name)}" for name, count in lane.named)
+        wants = ", ".join(
+            f"{count} nodes of one allocation" if name == NODES else f"{count} {unquoted(name)}"
+            for name, count in lane.named
+        )
         held = f", which {named(facts.lane_running)} may hold" if facts.lane_running else ""
         yield f"It wants {wants}{held}."
     if facts.ahead:

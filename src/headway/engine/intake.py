@@ -121,7 +121,7 @@ class Intake:
 
     def _has_lanes(self) -> bool:
         for job in self.flat.jobs:
-            if job is not None and (job.resources.named or job.rules.category is not None):
+            if job is not None and (job.resources.counted or job.rules.category is not None):
                 self._lane(job)
         for entry in self.extra:
             self._lane(entry.job, entry.kind)
@@ -136,7 +136,7 @@ class Intake:
             return 0
         is_counted = kind is not Kind.PART and job.rules.category in self._outside.throttles
         category = job.rules.category if is_counted else None
-        return self._lanes.setdefault((category, job.resources.named), len(self._lanes))
+        return self._lanes.setdefault((category, job.resources.counted), len(self._lanes))
 
     def all_lanes(self) -> Iterator[tuple[int, str | None, int | None, tuple[tuple[str, int], ...]]]:
         """lane, category, most, named; without the plain one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headway.model.messages import Seconds
+from headway.model.messages import NODES, Seconds
 from headway.model.record import field, mutable, record
 
 TYPE_CHECKING = False
@@ -61,7 +61,8 @@ class Room:
     that wants more than there is at all gets everything. But a job that waits for a named resource or for its
     category holds up only its lane, and one that takes too long for the time
     that is left, or is bound to another host, holds up nobody. `ahead` more
-    single-core jobs may be prefetched for slots that fall free.
+    single-core jobs may be prefetched for slots that fall free. A place that has several hosts is for jobs of several:
+    one of a single host would leave the others idle, so it is for other placeholders.
     """
 
     free: int  # cores
@@ -91,6 +92,7 @@ class Room:
         """
         taken: list[tuple[Any, int]] = []
         busy = dict(running or {})
+        has_hosts = NODES in self.named
         full: set[int] = set()
         for candidate in candidates:
             if candidate.lane in full:
@@ -98,6 +100,8 @@ class Room:
             if self.within is not None and not self.within.holds(candidate.limit, candidate.expected):
                 continue
             lane = lanes.get(candidate.lane, PLAIN) if lanes else PLAIN
+            if has_hosts and NODES not in dict(lane.named):
+                continue
             if lane is not PLAIN and not self._may(lane, busy):
                 full.add(candidate.lane)
                 continue

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from headway.model import quantities
 from headway.model.errors import ModelError, shown, unquoted
 from headway.model.job import HERE, NO_ATTRIBUTES, ORDINARY, PLAIN, Job, Rules
+from headway.model.messages import NODES
 from headway.model.quantities import plain
 from headway.model.record import replace
 
@@ -91,6 +92,7 @@ _KEYS: dict[str, Callable[[Job, str], None]] = {
     "inputs": _set("inputs", _words),
     "outputs": _set("outputs", _words),
     "cores": _replace("resources", "cores", _cores),
+    "nodes": _replace("resources", "nodes", _cores),
     "memory": _replace("resources", "memory", quantities.size),
     "time": _replace("resources", "time", quantities.seconds),
     "retries": _replace("rules", "retries", _whole),
@@ -112,6 +114,8 @@ def apply(job: Job, key: str, value: str) -> None:
     """Sets what a pair says; ModelError where the value does not fit."""
     if key in ("", ENVIRONMENT, RESOURCE) or "=" in key or " " in key or not key.isprintable():
         raise ModelError(f"{shown(key)} is no attribute name.", "Use key=value with a key without spaces.")
+    if key == RESOURCE + NODES:
+        raise ModelError(f"{NODES} is no named resource.", f"Say {NODES}=N: hosts that the job runs on at once.")
     try:
         setter = _KEYS.get(key)
         if setter is not None:
@@ -190,6 +194,8 @@ def _resource_pairs(job: Job) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if needs.cores != 1:
         found.append(("cores", str(needs.cores)))
+    if needs.nodes != 1:
+        found.append((NODES, str(needs.nodes)))
     if needs.memory is not None:
         found.append(("memory", str(needs.memory)))
     if needs.time is not None:

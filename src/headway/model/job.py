@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from headway.model.messages import NODES
 from headway.model.record import field, mutable, record
 from headway.model.states import Step
 
@@ -46,6 +47,12 @@ class Resources:
     memory: int | None = None
     time: float | None = None
     named: tuple[tuple[str, int], ...] = ()  # licences, GPUs: name and how many
+    nodes: int = 1  # hosts that it runs on at once, with `cores` on each
+
+    @property
+    def counted(self) -> tuple[tuple[str, int], ...]:
+        """All that is counted by name, the hosts of a job of several among them."""
+        return self.named if self.nodes == 1 else (*self.named, (NODES, self.nodes))
 
 
 @record

@@ -17,6 +17,7 @@ else:
 
 Seconds = float
 LOCAL = "local"  # the site that every store has: the computer that it is on
+NODES = "nodes"  # the named resource that only allocations of several hosts have: as many as there are
 PATIENCE: Seconds = 120.0  # of silence, after which a placeholder's jobs may be run again, unless it says otherwise
 
 

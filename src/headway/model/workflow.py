@@ -196,10 +196,10 @@ class Workflow:
         """Adds a group of one job that waits for the groups `after`.
 
         `command` is a line for sh, or a list: a program and its arguments.
-        Options: `seconds` (expected run time), `cores`, `memory`, `time` (limit), `retries`, `backoff` (seconds before
-        the first of them, twice as long before each next), `more_memory` (a factor for each), `inputs`, `outputs`,
-        `precious`, `directory`, `stdin`, `stdout`, `stderr`, `environment` and `resources` (mappings),
-        `release`, `affinity`, and `attributes`: a mapping of your own.
+        Options: `seconds` (expected run time), `cores`, `nodes` (hosts that it runs on at once), `memory`, `time`
+        (limit), `retries`, `backoff` (seconds before the first of them, twice as long before each next), `more_memory`
+        (a factor for each), `inputs`, `outputs`, `precious`, `directory`, `stdin`, `stdout`, `stderr`, `environment`
+        and `resources` (mappings), `release`, `affinity`, and `attributes`: a mapping of your own.
         """
         return add_group(self.groups, name, after, new_job(command, options))
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from headway.engine.peer import Peer
-from headway.engine.peering.messages import Withdraw
+from headway.engine.peering.messages import Letter, Withdraw
 from headway.engine.peering.settings import Settings
 from tests.engine.peering.net import Net
 
@@ -97,3 +97,20 @@ def test_two_trees_that_hear_of_each_other_become_one() -> None:
 def test_a_peer_alone_is_a_grid() -> None:
     net = Net(QUICK).grown(1)
     assert net.leaves() == [1]
+
+
+def test_a_peer_that_all_others_have_left_does_not_keep_its_processor_busy() -> None:
+    net = Net(QUICK).grown(8)
+    for number in [number for number in net.peers if number != 1]:
+        del net.peers[number]
+    net.run(300_000)
+    assert net.leaves() == [1]
+    wakes, handle = list[int](), net.peers[1].handle
+
+    def counted(letter: Letter, now: int) -> list[Letter]:
+        wakes.append(now)
+        return handle(letter, now)
+
+    net.peers[1].handle = counted  # type: ignore[method-assign]
+    net.run(100_000)
+    assert 0 < len(wakes) < 1000  # not every millisecond

@@ -49,6 +49,12 @@ def _duration(context: click.Context, option: click.Parameter, text: str | None)
 @option_of("memory", metavar="SIZE", help="How much memory jobs may ask for in all; without it, all there is.")
 @option_of("resources", metavar="NAME=N", help="How many there are of something that jobs ask for by name: gpu=2.")
 @click.option("--idle", callback=_duration, metavar="TIME", help="End when nothing could be taken for this long.")
+@click.option(
+    "--again",
+    metavar="COMMAND",
+    help="With --until: run this command when the time is over and there is more to do. In a script for a batch queue:"
+    " --again 'sbatch place.sh'.",
+)
 @click.option("--script", is_flag=True, help="Print placeholder.sh, which does the same on a host without Python.")
 def command(
     store: str | None,
@@ -59,6 +65,7 @@ def command(
     memory: str | None,
     resources: tuple[str, ...],
     idle: float | None,
+    again: str | None,
     script: bool,
 ) -> int:
     """Take jobs of every workflow that was submitted to a store (headway submit), in the order of their ranks.
@@ -83,8 +90,11 @@ def command(
     from headway.live.client.placeholder import OwnPlaceholder, served_place
     from headway.live.doors.serve_store import read_card
     from headway.live.home.store_location import given_store
+    from headway.model.errors import UsageError
     from headway.model.quantities import duration
 
+    if again is not None and until is None:
+        raise UsageError("--again is for when its time is over.", "Say when that is: --until TIME.")
     place = None if server is not None else given_store(store)
     card = None if server is None else read_card(server)
     wish = Serve(slots or 0, until, unknown or 0.0, idle, size(memory), named_resources(resources))
@@ -100,5 +110,9 @@ def command(
         failed += sum(one.final for one in progress.failures)
         display.serve(progress)
     display.say(f"{done:,} job{'s' * (done != 1)} done here{f', {failed:,} failed' if failed else ''}.")
+    if again is not None and placeholder.leaves_work():
+        display.say(f"there is more to do: {again}")
+        sys.stderr.flush()
+        return placeholder.submit_next(again)
     sys.stderr.flush()
     return 0

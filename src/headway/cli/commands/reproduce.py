@@ -24,22 +24,21 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 )
 @click.option(
     "--quick",
-    "how",
-    flag_value="quick",
-    default="quick",
+    "quick",
+    is_flag=True,
     help="prio, peercomp: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: one. The default.",
 )
 @click.option(
     "--full",
-    "how",
-    flag_value="full",
+    "full",
+    is_flag=True,
     help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on."
     " trellisdag: a quarter of an hour.",
 )
 @click.option(
     "--live",
-    "how",
-    flag_value="live",
+    "live",
+    is_flag=True,
     help="prio, some minutes: real placeholders that come in batches, beside the simulator.",
 )
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
@@ -61,7 +60,9 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
 def command(
     name: str,
-    how: str,
+    quick: bool,
+    full: bool,
+    live: bool,
     output: str | None,
     data: str | None,
     starts: int | None,
@@ -86,6 +87,9 @@ def command(
     """
     from headway.cli.display.bar import Bar
 
+    if quick + full + live > 1:
+        raise UsageError("--quick, --full and --live exclude each other.", "Give one of them.")
+    how = "full" if full else "live" if live else "quick"
     folder = Path(output) if output else Path("reproduced") / name
     beside = _DATA / _KINDS[name]
     found = Path(data) if data else beside if beside.is_dir() else None
@@ -103,9 +107,9 @@ def command(
 
             report = opportunistic.reproduce(opportunistic.PLANS[how], folder, found, bar.expect, bar.add)
         elif how == "live":
-            from headway.experiments.prio import live
+            from headway.experiments.prio import live as placeholders
 
-            report = live.reproduce(live.Trial(), folder, bar.expect, bar.add)
+            report = placeholders.reproduce(placeholders.Trial(), folder, bar.expect, bar.add)
         elif name == "trellisdag":
             from headway.experiments.trellisdag import all as trellisdag
 

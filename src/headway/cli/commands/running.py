@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from pathlib import Path
 
 from headway.cli.fast_path import Options, without
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 LATE = 5  # the exit code of a run that has done all, but after its deadline
 MOST_WARNINGS = 10  # that are worth a line each before a run
+QUICK = 0.5  # seconds in which a workflow is read that is submitted in a few more
 
 
 def run(options: Options) -> int:
@@ -31,7 +33,7 @@ def run(options: Options) -> int:
     if options.place is None:
         return _run(options)
     try:
-        return _run(options)
+        return _run(replace(options, sites=()))  # where its job runs, whatever headway.toml says
     except HeadwayError as error:
         error.exit_code = 1  # which is what the node of a sub-DAG sees that cannot be read, as in DAGMan
         raise
@@ -53,6 +55,10 @@ def _run(options: Options) -> int:
         if options.order_name == without("order_name"):
             options = replace(options, order_name=ORDER)
     memory, named = size(options.memory), named_resources(options.resources)
+    if options.sites:
+        from headway.live.sites.named import most_nodes
+
+        named = {**named, **most_nodes(options.sites)}
     folder, server = place_of_run(options.store, options.workflow)
     if options.dry_run:
         from headway.cli.commands.dry_run import dry_run
@@ -73,16 +79,24 @@ def _run(options: Options) -> int:
     base = server if server is not None else home.database
     if server is not None:
         leave_at_once_on_ctrl_c()
+    is_new = server is None and options.place is None and not home.database.exists()
     import_for_runner(base)
     runner, slots = started(options, home, server)
     # The runner is on its way, and imports the rest of what it needs while this process does the same.
     from headway.live.reading.read import no_collection
     from headway.live.runs.session import INSIDE, Session, Wish
+    from headway.live.runs.submit import submission_of
 
     if options.place is not None:
         options = of_the_whole(options, os.environ.get(INSIDE, ""))
     with no_collection():
+        reading = time.time()
         found = meant(options)
+        early, begun = None, time.time()
+        # A store that is being made knows no earlier run, so what is submitted does not depend on it; but rescue files
+        # of DAGMan have a say. For a large workflow the runner would wait in vain, and go.
+        if is_new and found.format != "dagman" and begun - reading < QUICK:
+            early = submission_of(found, options.arguments, options.order_name)
         line = runner()
         session = Session(
             *(home, opened(base, options.sync), line, found, options.arguments),
@@ -90,7 +104,7 @@ def _run(options: Options) -> int:
                 *(slots, options.order_name, options.fail_fast, options.retry, options.fresh, options.edited),
                 *(memory, named, exported(options.exports), options.place, for_inside(options)),
             ),
-            *(lambda read: chosen(read, options), say),
+            *(lambda read: chosen(read, options), say, early, begun),
         )
     if options.sites:
         from headway.live.sites.named import named_sites
@@ -99,7 +113,11 @@ def _run(options: Options) -> int:
         apart = [site for site in named_sites(options.sites) if site.directory]
         if apart:
             session.declare(apart)
+        if any(site.queue for site in named_sites(options.sites)):
+            session.expect(options.sites)
     if deadline is not None:
+        if options.sites:
+            deadline.queues = [site.name for site in named_sites(options.sites) if site.queue]
         session.meet(deadline)
     gc.freeze()  # what is there stays
     gc.enable()
@@ -280,6 +298,8 @@ def named_resources(words: tuple[str, ...]) -> dict[str, int]:
         name, equals, count = word.partition("=")
         if not (equals and name and count.isdecimal() and len(count) < 10):
             raise UsageError(f"--resource {unquoted(word)} is not NAME=N.", "Say gpu=2, for example.")
+        if name == "nodes":
+            raise UsageError("--resource nodes: a host is one node.", "Allocations of several are what Slurm grants.")
         found[name] = int(count)
     cards = Path("/proc/driver/nvidia/gpus")
     if cards.is_dir():

@@ -19,10 +19,8 @@ def balanced(tree: Tree, now: int) -> Out:
         return []
     if len(branch.children) > tree.settings.most:
         return _recruited(tree, now, as_root=True) if link.father is None else _recruited(tree, now, as_root=False)
-    is_thin = len(branch.children) < FEWEST
-    if is_thin and branch.level == 1 and link.is_root and branch.children:
-        return []  # the only leaf of a grid
-    if not is_thin:
+    is_only_leaf = branch.level == 1 and link.is_root and len(branch.children) > 0
+    if is_only_leaf or len(branch.children) >= FEWEST:
         branch.thin_since = -1
     elif branch.thin_since < 0:
         branch.thin_since = now

@@ -246,18 +246,26 @@ def add_others(report: Report, cells: Cells) -> None:
     """What our submissions did to the others in the queue."""
     report.say(
         "## What it did to others",
-        "Jobs of the log that had started at another time because of one workflow when it ended, and by how much on"
-        " average (+: later); FCFS. Jobs that still waited then because of it are not among them, so that the averages"
-        " lean to earlier, most of all giant's. `headway simulate queue` tells those as well.",
+        "What one workflow changed for the jobs of the log until it ended; FCFS. First the jobs that started at another"
+        " time because of it, and by how much on average (+: later); then the jobs that still waited at its end and"
+        " would have started without it, and for how long so far: they go on waiting, so that is the least. Both for"
+        " each submission. In all: what both make together, in hours.",
     )
     rows = []
     for cluster in CLUSTERS:
         cell = cells.get((cluster, "FCFS", "paper"))
         if cell is not None:
-            told = []
-            for how in METHODS:
-                count = cell.of(how, "shifted")
-                later = cell.of(how, "shift").sum() / max(1.0, count.sum())
-                told.append(f"{count.mean():,.0f} by {later:+,.0f} s")
-            rows.append([cluster, *told])
-    report.table(["", *METHODS], rows)
+            rows += [[cluster, how, *_to_others(cell, how)] for how in METHODS]
+    report.table(["", "", "started at another time", "still waited", "in all"], rows)
+    report.data["others"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+
+
+def _to_others(cell: Cell, how: str) -> list[str]:
+    """Of one method, for each submission."""
+    shifted, shift = cell.of(how, "shifted"), cell.of(how, "shift")
+    held, held_seconds = cell.of(how, "held"), cell.of(how, "held_seconds")
+    return [
+        f"{shifted.mean():,.1f} by {shift.sum() / max(1.0, shifted.sum()):+,.0f} s",
+        f"{held.mean():,.1f} by at least {held_seconds.sum() / max(1.0, held.sum()):,.0f} s" if held.any() else "none",
+        f"{(shift + held_seconds).mean() / 3600:+,.1f} h",
+    ]

@@ -14,9 +14,8 @@ from headway.model.errors import HeadwayError
 from headway.model.record import fields
 from headway.sim.trials import Trial
 
-_NOT_KEPT = ("held", "held_seconds")  # came after the trials of the report; the next revision is to keep them
-COLUMNS = tuple(name for name in fields(Trial) if name not in _NOT_KEPT)
-REVISION = 1  # to be raised when a method, an estimate or the simulator changes what a trial measures
+COLUMNS = tuple(fields(Trial))
+REVISION = 2  # to be raised when a method, an estimate or the simulator changes what a trial measures
 MADE = f"{REVISION}-{sha256(','.join(COLUMNS).encode()).hexdigest()[:8]}"
 Rows = list[list[float]]  # a row for each start
 

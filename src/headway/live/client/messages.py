@@ -40,6 +40,7 @@ class Serve:
     idle: Seconds | None = None  # how long it stays when nothing for it can come; None: always
     memory: Count = 0  # bytes that jobs may have; 0: all of the machine's
     named: dict[str, Count] = field(default_factory=dict)  # named resources that are there
+    launcher: list[str] = field(default_factory=list)  # what starts a command on several hosts at once
 
 
 @record
@@ -112,6 +113,14 @@ class Use:
     """The settings of its site, for a channel: they may have changed since it was started."""
 
     use: dict[str, str]  # each as JSON
+
+
+@record
+class Stand:
+    """Has the process of a site work for all workflows that were submitted, though no client stays."""
+
+    stand: Count  # placeholders at once; 0: nothing more is begun for them
+    now: bool = False  # and what runs there is given back
 
 
 # --- what the runner says -------------------------------------------------------------------------------------------
@@ -192,11 +201,13 @@ class Refusal:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the Python 3.9 of other hosts has no unions at run time
-    Request = Run | Serve | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch | Use
+    Request = Run | Serve | Watch | Stop | Cancel | Look | Say | Where | AskPassword | Attach | Fetch | Use | Stand
     Response = Greeting | Progress | Place | Heard | Password | Refusal | Piece
 else:
     Request = Response = object
 REQUESTS = Codec(
-    (Run, Serve, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch, Use), records=(Word,), by_name=True
+    (Run, Serve, Watch, Stop, Cancel, Look, Say, Where, AskPassword, Attach, Fetch, Use, Stand),
+    records=(Word,),
+    by_name=True,
 )
 RESPONSES = Codec((Greeting, Progress, Place, Heard, Password, Refusal, Piece), records=(Failure,), by_name=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from headway.live.home.folder import Home
 from headway.live.home.ownership import own_file
 from headway.live.store import FILE, is_server, opened
 from headway.model.errors import HeadwayError, NotFoundError, shown
+from headway.model.messages import LOCAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,6 +98,7 @@ class OwnPlaceholder:
 
     def __init__(self, place: str | None, wish: Serve, card: dict[str, Any] | None = None) -> None:
         """`place`: the store; or `card`: what opens a door to it."""
+        self._place, self._begun = (None if card is not None else place), time.monotonic()
         if card is None:
             assert place is not None
             self.home, self._claim = own_home(mark_of(place))
@@ -102,11 +106,28 @@ class OwnPlaceholder:
         else:
             self.home, self._claim = own_home(str(card["fingerprint"])[:16])
             self._line = watched(self.home, DoorStarter(self.home, card))
-        self._wish = wish
+        self._wish, self._stops = wish, Stops()
+
+    def leaves_work(self) -> bool:
+        """Whether it ended because its time is over, and not all is done; through a door, only the first is known."""
+        until = self._wish.until
+        if until is None or self._stops.count or time.monotonic() < self._begun + until:
+            return False
+        if self._place is None:
+            return True
+        store = opened(self._place)
+        try:
+            return bool(store.placeholders.wanted(LOCAL))
+        finally:
+            store.close()
+
+    def submit_next(self, command: str) -> int:
+        """Runs the command that submits the next one; its exit code."""
+        return subprocess.run(["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, check=False).returncode
 
     def progress(self) -> Iterator[Progress]:
         """How far it is, until it ends: its time is over, nothing can come, or its user stops it."""
         self._line.say(self._wish)
-        yield from reports(self._line, Stops(), tell=True)
+        yield from reports(self._line, self._stops, tell=True)
         self._line.close()
         os.close(self._claim)

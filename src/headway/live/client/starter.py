@@ -12,7 +12,29 @@ import headway.live.store.spec  # noqa: F401 - these three for the runner too, b
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
 _PAUSE = 0.0005  # seconds until a runner is looked for again that is not the one we have started
+
+
+def keep_runner(folder: Path, told: int, become_runner: Callable[[], int]) -> int:
+    """Makes this process, a fresh child in a session of its own, the keeper of a runner; its exit code in the end.
+
+    A run waits for the runner, so that is forked before anything of the keeper is imported. What is done to the process
+    group of one of the two is not done to the other. A session for the runner would do that too, but Linux puts each
+    session into a scheduling group of its own, and whoever has just come to one may wait 4 ms for its turn.
+    """
+    runner = os.fork()
+    if runner == 0:
+        os.setpgid(0, 0)
+        return become_runner()
+    os.close(told)
+    from headway.live.placeholder.keeper import keep
+
+    return keep(folder, runner)
 
 
 class Starter:
@@ -45,9 +67,7 @@ class Starter:
 
     def _become(self, told: int) -> int:
         """The life of the child: a keeper, and its child is the runner."""
-        from headway.live.placeholder.keeper import keep
-
-        return keep(self._home.folder, told, lambda: self._become_runner(told))
+        return keep_runner(self._home.folder, told, lambda: self._become_runner(told))
 
     def _become_runner(self, told: int) -> int:
         from headway.live.placeholder.process import become_runner

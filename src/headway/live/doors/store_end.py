@@ -115,8 +115,12 @@ class StoreEnd:
         """The workflows that want the site of this runner. One that always finds something need not look each time."""
         now = self._clock.now()
         if self._wanted is None or now > self._wanted_since + LATELY:
-            self._wanted, self._wanted_since = self._store.placeholders.wanted(self._site_name), now
+            self._wanted, self._wanted_since = self.wanted(), now
         return self._wanted
+
+    def wanted(self) -> list[WorkflowId]:
+        """The workflows that want the site of this runner."""
+        return self._store.placeholders.wanted(self._site_name)
 
     def leave(self) -> None:
         self._store.placeholders.leave(self.placeholder, self.now())

@@ -217,6 +217,8 @@ def _checked(
         if key not in keys:
             raise InputError(path, line, f"there is no setting {shown(key)}.", _like(key, keys))
         wanted = keys[key]
+        if wanted == _LIST and isinstance(value, str):
+            value = [value]  # one needs no brackets
         is_right = {
             _TEXT: isinstance(value, str) and bool(value) and value.isprintable(),
             _NUMBER: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 10**9,

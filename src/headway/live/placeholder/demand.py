@@ -33,6 +33,7 @@ class Demand:
         self.slots = 1
         self.memory = 0
         self.named: dict[str, int] = {}  # the most of each that anybody says there is
+        self.launcher: list[str] = []  # what starts a command on several hosts at once
         self.marks: set[str] = set()  # of jobs that clients are part of
         self.serves = False  # somebody wants all workflows served that want this site
         self.served: list[WorkflowId] = []  # which are these
@@ -119,7 +120,9 @@ class Demand:
             self._environments.setdefault(workflow, None)
         there = [client for client in serving if client.wants_more]
         self._until = max(client.until for client in there) if is_limited else math.inf
-        self._unknown = max(client.serves.unknown for client in there if client.serves is not None)
+        wishes = [client.serves for client in there if client.serves is not None]
+        self._unknown = max(wish.unknown for wish in wishes)
+        self.launcher = next((wish.launcher for wish in wishes if wish.launcher), [])
 
     def serve(self, workflows: Sequence[WorkflowId]) -> bool:
         """These are the workflows that want this site now; whether there were others before."""

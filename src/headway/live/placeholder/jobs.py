@@ -14,7 +14,7 @@ from itertools import islice
 
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
-from headway.live.placeholder.launch import Launch, nested_command
+from headway.live.placeholder.launch import Launch, nested_command, spread_command
 from headway.live.placeholder.orphans import MARK, Search, mark
 from headway.live.placeholder.outputs import Outputs, tail_of
 from headway.live.placeholder.partial_outputs import keep_changed, looks, remove_halves
@@ -36,7 +36,7 @@ from headway.live.placeholder.running import (
     status_of,
 )
 from headway.live.store.spec import Spec, with_services
-from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
+from headway.model.messages import NODES, Finish, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import replace
 from headway.model.states import Kind
 
@@ -76,6 +76,7 @@ class Jobs:
         self._over: list[int] = []  # handles of jobs that have ended
         self.slots = 1  # cores there are
         self.named: Mapping[str, int] = {}  # and other resources
+        self.launcher: list[str] = []  # what starts a command on several hosts at once
         self.busy = 0  # cores in use
         self.memory = 0  # bytes that running jobs have asked for
         self.typical = 0.0  # seconds a job takes, lately
@@ -94,6 +95,9 @@ class Jobs:
         nested = spec.subdag is not None
         if spec.subdag is not None:
             spec = spec.with_command(nested_command(spec.subdag, lease, self.slots, self.named))
+        for name, count in lease.named:
+            if name == NODES:
+                spec = spec.with_command(spread_command(spec.command, self.launcher, count, lease.cores))
         own = {os.fsencode(name): os.fsencode(value) for name, value in spec.environment}
         if b"PATH" in own:  # the other, which a job is given, has them already
             own[b"PATH"] = os.fsencode(with_services(os.fsdecode(own[b"PATH"])))

@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _A_WHILE = 10_000  # milliseconds; most runners that live so long have jobs that may be inherited
 
 
-def keep(folder: Path, told: int, become_runner: Callable[[], int]) -> int:
-    """Makes this process, a fresh child in a session of its own, the keeper of a runner; its exit code in the end."""
+def keep(folder: Path, runner: int) -> int:
+    """Makes this process, which is alone in its session but for a runner, its child, the keeper of it; its exit code.
+
+    Orphans are asked for after the runner was forked, for which a run waits; it has none before it has started a job.
+    """
     _inherit_orphans()
-    runner = os.fork()
-    if runner == 0:
-        os.setsid()  # whatever is done to the process group of one is not done to the other
-        return become_runner()
-    os.close(told)
     return Keeper(folder, runner).run()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
@@ -66,6 +66,14 @@ class Launch:
     def forget_place(self) -> None:
         """Forgets the current directory: a job may have replaced it, so the next one changes into it again."""
         self._place = ""
+
+
+def spread_command(command: str, launcher: Sequence[str], nodes: int, cores: int) -> str:
+    """The command that runs another one on several hosts of this allocation at once."""
+    from shlex import join
+
+    words = [word.replace("{nodes}", str(nodes)).replace("{cores}", str(cores)) for word in launcher]
+    return join([*words, "/bin/sh", "-c", command])
 
 
 def nested_command(file: str, lease: Lease, slots: int, named: Mapping[str, int]) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+RUNNING = "running"  # the folder below that of the logs
+
+
 @record
 class Output:
     """A file that one job at a time writes to, and our own handle of it."""
@@ -39,7 +42,7 @@ class Outputs:
 
     def __init__(self, logs: Path, path_of: Callable[[Any], str] = str) -> None:
         self._logs, self._path_of = str(logs), path_of
-        self._folder = logs / "running"
+        self._folder = logs / RUNNING
         check_folder(logs)
         check_folder(self._folder)
         self._free: list[Output] = []

@@ -93,6 +93,15 @@ class Entry:
         )
 
 
+def output_of(text: bytes, lease: LeaseId) -> int | None:
+    """Where an attempt that runs writes, by the bytes of a roster on another host; None: it is not there."""
+    for place in range(_HEAD, len(text) - SIZE + 1, SIZE):
+        known, _, noted, _, _, output, *_, pid = _BEGUN.unpack_from(text, place + _AT_KNOWN)
+        if noted == lease and pid > 0 and known == NOTHING:
+            return int(output)
+    return None
+
+
 class Roster:
     """Places for attempts. A file that cannot be read as one is set aside, and `remark` says so."""
 

@@ -194,6 +194,7 @@ class Runner:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.demand.reckon()
         self.jobs.slots, self.jobs.named = self.demand.slots, self.demand.named
+        self.jobs.launcher = self.demand.launcher
         self.nesting.reckon()
         self.exchange.reckon()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from headway.live.placeholder.clients import Client
 from headway.live.placeholder.running import DISMISSED, OUT_OF_TIME
-from headway.model.messages import Seconds
+from headway.model.messages import NODES, Seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ class Serving:
             return True
         if wish.idle is None or not exchange.is_settled:
             return False
-        if exchange.trouble or set(runner.demand.served) - exchange.over:  # others run what something may come of
+        # Others run what something may come of; a place of several hosts is too dear to wait for that.
+        may_come = set(runner.demand.served) - exchange.over and NODES not in runner.demand.named
+        if exchange.trouble or may_come:
             client.idle_since = float("inf")
             return False
         client.idle_since = min(client.idle_since, now)

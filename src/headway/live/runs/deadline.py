@@ -24,6 +24,7 @@ class Deadline:
 
     def __init__(self, seconds: Seconds, clock: Callable[[], Seconds] = time.time) -> None:
         self._clock = clock
+        self.queues: Sequence[str] = ()  # sites where jobs wait for an allocation first, nobody knows how long
         self.end = clock() + seconds
         self._next = 0.0
         self._is_lost = self._is_done = False
@@ -60,9 +61,12 @@ class Deadline:
         if least > self.left:
             what = f"it cannot be met on {slots} slots: the jobs take at least {duration(least)}, {left}"
         else:
-            can = "can" if most <= self.left else "may"
+            can = "can" if most <= self.left and not self.queues else "may"
             what = f"it {can} be met: the jobs take {duration(least)} to {duration(most)}, {left}"
-        return [f"deadline {when}: {what}{but}."]
+        wait = (
+            f"; how long they wait in the queue of {' and of '.join(self.queues)} is not known" if self.queues else ""
+        )
+        return [f"deadline {when}: {what}{but}{wait}."]
 
     def _remaining(self, store: Store, workflow: WorkflowId, flat: Flat, times: dict[str, float]) -> Dag:
         """The graph with expected run times, nothing for what is done."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headway.engine.run_times import program_of
 from headway.live.answers.which import chosen
 from headway.live.store import Store
 from headway.live.store.sub_dags import without_place
 from headway.live.store.views import Attempt, Run, Web
 from headway.model.dag import Dag
 from headway.model.errors import NotFoundError, shown
+from headway.model.flatten import Flat
+from headway.model.job import Job
 from headway.model.messages import JobId
 from headway.model.states import Kind, Step
 
@@ -111,6 +115,23 @@ def _by_name(web: Web, attempts: Iterable[Attempt]) -> dict[str, float]:
     for job, seconds in longest.items():
         times[job] = times.get(job, 0.0) + seconds
     return {member.name: times[member.job] for member in web.members if member.job in times}
+
+
+def noted(flat: Flat, directory: str) -> Iterator[tuple[JobId, str, int | None]]:
+    """What every job of a workflow runs, and the bytes of its input as far as that is there already."""
+    for place, job in enumerate(flat.jobs):
+        if job is not None:
+            yield JobId(place), job.attributes.get("program") or program_of(job.command or ""), _input(job, directory)
+
+
+def _input(job: Job, directory: str) -> int | None:
+    """The size of all that a job declares to read; None if some of it is not there, or nothing is declared."""
+    names = [*job.inputs, *([job.setting.stdin] if job.setting.stdin else [])]
+    folder = Path(directory, job.setting.directory or ".")
+    try:
+        return sum((folder / name).stat().st_size for name in names) if names else None
+    except OSError:
+        return None
 
 
 def with_history(dag: Dag, times: Mapping[str, float]) -> Dag:

@@ -36,5 +36,11 @@ def handed_in(
 ) -> HandedIn:
     """Submits a workflow, and lets placeholders have its jobs, those at the given sites or all."""
     session = Session(home, store, None, workflow, arguments, wish, choose, lambda text: None)
+    from headway.live.sites.named import all_sites
+
+    known = [site for site in all_sites() if sites == EVERYWHERE or site.name in sites]
+    if any(site.directory for site in known):
+        session.declare(known, warn=sites != EVERYWHERE)
+    session.expect([site.name for site in known])
     store.submissions.want(session.number, sites)
     return HandedIn(session.number, session.total, session.before.done, session.warnings)

@@ -21,7 +21,7 @@ from headway.live.store import PASSWORD, Store
 from headway.live.store.spec import with_services
 from headway.model.errors import UsageError
 from headway.model.flatten import Flat
-from headway.model.messages import LOCAL, WorkflowId
+from headway.model.messages import LOCAL, NODES, WorkflowId
 from headway.model.record import field, record
 from headway.model.states import State
 from headway.model.workflow import Workflow
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from headway.live.runs.dagman_files import DagmanFiles
     from headway.live.runs.deadline import Deadline
     from headway.live.sites.site import Site
+    from headway.live.store.submission import Submission
 
 INSIDE = "HEADWAY_INSIDE"  # in the environment of sub-DAGs
 FAILED = 3  # the exit code of a run that left something undone
@@ -97,8 +98,10 @@ class Session:
         wish: Wish,
         choose: Callable[[Workflow], Choice],
         tell: Callable[[str], None],
+        early: tuple[Submission, Flat] | None = None,  # what was made of the workflow before there was a store
+        begun: float | None = None,  # when that was
     ) -> None:
-        self.begun, self._since = time.time(), store.clock()  # by the clock here, and by the store's
+        self.begun, self._since = begun or time.time(), store.clock()  # by the clock here, and by the store's
         self._home, self._store, self._line, self._wish = home, store, line, wish
         self._tell = tell
         self._arguments = arguments
@@ -133,6 +136,7 @@ class Session:
                 edited=choice.way(wish.edited),
                 named=wish.named,
                 heard=self.warnings,
+                early=early,
             )
 
         # A second try at something new could be a second one of it.
@@ -168,7 +172,7 @@ class Session:
             what = f"{inside[0]} is a sub-DAG, which runs only where Headway is, not at site {away[0]}."
             raise UsageError(what, "Leave out --site, or include its file: SPLICE instead of SUBDAG EXTERNAL.")
 
-    def declare(self, sites: Sequence[Site]) -> None:
+    def declare(self, sites: Sequence[Site], warn: bool = True) -> None:
         """Has it known which files jobs need at sites that do not share ours."""
         from headway.live.sites.declared import declared, undeclared, warning
 
@@ -176,8 +180,26 @@ class Session:
         files = list(declared(self._flat, self._store.leases.directory(self.number)))
         waited_out(lambda: self._store.files.declare(self.number, files), self._tell)
         without = undeclared(self._flat, files)
-        if apart and without:
+        if warn and apart and without:
             self.warnings.append(warning(apart, without))
+
+    def expect(self, sites: Sequence[str]) -> None:
+        """Has it known what jobs run, and how long they may take at each site by what earlier runs have taken there."""
+        from headway.live.runs.expected_times import noted
+
+        store, number = self._store, self.number
+        jobs = waited_out(lambda: list(noted(self._flat, store.leases.directory(number))), self._tell)
+        learnt = waited_out(store.run_times.learnt, self._tell)
+        given = [job is None or job.seconds is not None or job.resources.time is not None for job in self._flat.jobs]
+        times = [
+            (job, site, seconds)
+            for job, program, size in jobs
+            if not given[job]
+            for site in sites
+            if (seconds := learnt.expected(program, site, size)) is not None
+        ]
+        waited_out(lambda: store.run_times.note(number, jobs), self._tell)
+        waited_out(lambda: store.run_times.expect(number, times), self._tell)
 
     def meet(self, deadline: Deadline) -> None:
         """Has a deadline: says what can be said of it beforehand, or refuses it."""
@@ -202,7 +224,7 @@ class Session:
                 mark=os.environ.get("HEADWAY_LEASE", ""),
                 fail_fast=self._wish.fail_fast,
                 memory=self._wish.memory,
-                named=dict(self._wish.named or {}),
+                named={name: count for name, count in (self._wish.named or {}).items() if name != NODES},
                 recipes=self._workflow.format == "makefile",
             )
         )

@@ -20,7 +20,7 @@ from headway.live.store.submission import AlreadySubmittedError, Submission
 from headway.model.errors import HeadwayError, InputError, UsageError, shown
 from headway.model.flatten import Flat, flatten
 from headway.model.job import HERE, PLAIN, Job
-from headway.model.messages import WorkflowId
+from headway.model.messages import NODES, WorkflowId
 from headway.model.record import replace
 from headway.model.states import Kind
 from headway.model.workflow import Workflow
@@ -48,15 +48,16 @@ def submitted(
     edited: str = REFUSE,
     named: Mapping[str, int] | None = None,  # None: not known yet, so not checked
     heard: list[str] | None = None,
+    early: tuple[Submission, Flat] | None = None,
 ) -> tuple[WorkflowId, Flat]:
     """The workflow's number in the store: taken in now, or the one that an earlier run of the same left.
 
     The same is the same file with the same arguments: other goals of a Makefile are another workflow. `choose` says
     which of its jobs this run is about, before any other run can look; `edited` what to do if the file has changed;
-    `heard` gets the warnings of submit files.
+    `heard` gets the warnings of submit files; `early` is what `submission_of` made before there was a store.
     """
-    times = _run_times(store, workflow, arguments, order_name)
-    submission, flat = submission_of(workflow, arguments, order_name, times=times)
+    times = {} if early else _run_times(store, workflow, arguments, order_name)
+    submission, flat = early or submission_of(workflow, arguments, order_name, times=times)
     if named is not None:
         check_resources(flat, named, submission.directory)
     if heard is not None:
@@ -107,10 +108,18 @@ def _run_times(
 
 
 def check_resources(flat: Flat, named: Mapping[str, int], directory: str = ".") -> None:
-    """Refuses a job that wants more of a named resource, or of the disk, than there is: it could never run."""
+    """Refuses a job that wants more of a named resource, of the disk, or more hosts than there are: it could never run.
+
+    `named` has the hosts of one allocation as well, where there are several.
+    """
     for name, job in zip(flat.dag.names, flat.jobs, strict=True):
-        if job is None or not (job.resources.named or job.parts or job.attributes):
+        if job is None or not (job.resources.counted or job.parts or job.attributes):
             continue
+        if job.resources.nodes > named.get(NODES, 1):
+            what = (
+                f"{shown(name)} runs on {job.resources.nodes} nodes at once, which none of the sites of this run has."
+            )
+            raise UsageError(what, "Run it at a site with Slurm: --site NAME (docs/hosts.md).")
         for part in job.parts or (job,):
             if "request_disk" in part.attributes:
                 from headway.live.home.disk import check_disk

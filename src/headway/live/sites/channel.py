@@ -13,7 +13,7 @@ import signal
 import time
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, Piece
+from headway.live.client.messages import REQUESTS, Heard, Piece, Stand
 from headway.live.doors.codec import encode
 from headway.live.doors.serving import Server
 from headway.live.home.folder import Home, say
@@ -39,12 +39,15 @@ from headway.live.sites.frames import (
 from headway.live.sites.guests import Guest
 from headway.live.sites.site import Site
 from headway.live.sites.site_end import SiteEnd
+from headway.live.sites.standing import Servant, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
+
     from headway.live.sites.staging import Staging
 
 RETRY = 10.0  # seconds until files that could not be copied are tried again
@@ -78,6 +81,9 @@ class Channel:
         self._pause = FIRST_PAUSE
         self._has_left = False  # the runner there has nothing more to tell
         self._since = time.monotonic()  # when somebody was here, or the runner there
+        self._servant: Servant | None = None  # our own client, while the site works for the whole store
+        if standing(home):
+            self._serve()
 
     def run(self, told: int) -> None:
         os.close(told)
@@ -188,6 +194,11 @@ class Channel:
             self._welcome()
         elif handle in self._guests:
             self._hear(self._guests[handle], mask)
+        elif self._servant is not None and handle == self._servant.fileno():
+            if not self._servant.hear():
+                self._poll.unregister(handle)
+                self._servant.close()
+                self._servant = None
         elif self._call is not None and handle == self._call.fileno():
             self._hear_far(mask, now)
         elif self._server is not None and handle in self._ears:
@@ -204,12 +215,30 @@ class Channel:
         if peer(line) != os.geteuid():
             line.close()
             return
+        self._let_in(line)
+
+    def _let_in(self, line: socket.socket) -> None:
         guest = Guest(line, self._next, self._site.name)
         self._next += 1
         self._guests[line.fileno()] = guest
         self._poll.register(line, select.POLLIN)
         if self._server is not None:
             self._introduce(guest)
+
+    def _serve(self) -> None:
+        """Works for the whole store, as our own client wants."""
+        self._servant = Servant()
+        self._poll.register(self._servant, select.POLLIN)
+        self._let_in(self._servant.far)
+
+    def _steer(self, guest: Guest, wish: Stand) -> None:
+        """Somebody wants it to work for the whole store from now on, or no more."""
+        note(self._home, wish.stand)
+        if wish.stand and self._servant is None:
+            self._serve()
+        elif not wish.stand and self._servant is not None:
+            self._servant.stop(wish.now)
+        guest.give(Heard(True))
 
     def _hear(self, guest: Guest, mask: int) -> None:
         if mask & select.POLLOUT:
@@ -220,6 +249,9 @@ class Channel:
             if guest.uses is not None:
                 self._use(Site.heard(guest.uses), guest)
                 guest.uses = None
+            if guest.stands is not None:
+                self._steer(guest, guest.stands)
+                guest.stands = None
 
     def _use(self, site: Site, guest: Guest) -> None:
         """Goes on with other settings of the site, if they have changed: the host is called again, its jobs go on."""

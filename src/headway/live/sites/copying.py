@@ -1,6 +1,7 @@
 """Copies files to a site and home, in pieces over its channel: whole by size and digest, resumed where they were cut.
 
-Each copy is a generator that yields what it says to the far end and is sent the answer. Several go on side by side.
+Each file is a generator that yields what it says to the far end and is sent the answer. Many go on side by side: on a
+far link each waits for answers most of the time.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.sites.frames import Answer, Control
 
-    Steps = Generator[Control, Answer, None]
+    Steps = Generator[tuple[Control, int], Answer, None]  # what is said, and how many bytes it moves
     Done = Callable[[HeadwayError | None], None]
 
 PIECE = 1 << 19  # bytes that are sent at once
-BESIDE = 4  # copies that go on at once
+BESIDE = 64  # files that are copied at once
+AT_ONCE = 1 << 21  # bytes that are on their way at once: the channel holds them in memory
 LONGEST_NAME = 255  # bytes of a file's name
 PART = ".headway-part"  # what the name of a file ends in that is not whole yet
 
@@ -38,13 +40,31 @@ class _Known:
     digest: str
 
 
+class _Batch:
+    """Files that are needed together. `todo` has those that have not begun, each with the path that it writes."""
+
+    def __init__(self, done: Done) -> None:
+        self.done = done
+        self.todo: deque[tuple[str, Steps]] = deque()
+        self.open = 0  # files under way, and those that wait for another copy of the same
+        self.error: HeadwayError | None = None
+        self.is_over = False
+
+
 class Copying:
     """The copies over one channel."""
 
     def __init__(self, say: Callable[[Control], None]) -> None:
         self._say = say
-        self._queue: deque[tuple[Callable[[], Steps], Done]] = deque()
-        self._going: dict[int, tuple[Steps, Done]] = {}  # by the number that the answer has
+        self._batches: deque[_Batch] = deque()
+        self._blocked: dict[
+            str, deque[tuple[_Batch, Steps]]
+        ] = {}  # by the path of a copy under way: who wants the same
+        self._going: dict[int, tuple[str, _Batch, Steps, int]] = {}  # by the number that the answer has
+        self._ready: deque[tuple[str, _Batch, Steps, Answer | None]] = (
+            deque()
+        )  # that can go on as soon as there is room
+        self._moving = 0  # bytes on their way
         self._number = 0
         self._known: dict[str, _Known] = {}
         self._there: dict[str, str] = {}  # digests of files at the site
@@ -56,13 +76,19 @@ class Copying:
         """Files and folders from here to the site, each with its path there; what is not here is left out."""
         for folder in dict.fromkeys(folders):
             self._say(Folder(folder))
-        self._queue.append((lambda: self._send_all(pairs), done))
-        self._fill()
+        batch = _Batch(done)
+        for here, there in pairs:
+            for path in _files(here):
+                name = there + path[len(here) :]
+                batch.todo.append((name, self._send(path, name)))
+        self._begin(batch)
 
     def here(self, pairs: Sequence[tuple[str, str]], done: Done) -> None:
         """Files and folders from the site to here; what is not there is left out."""
-        self._queue.append((lambda: self._fetch_all(pairs), done))
-        self._fill()
+        batch = _Batch(done)
+        for there, here in pairs:
+            batch.todo.append((f"list {id(batch)} {there}", self._list(batch, there, here)))
+        self._begin(batch)
 
     def later(self, what: Callable[[], None]) -> None:
         """Something that did not work is to be tried again."""
@@ -84,26 +110,73 @@ class Copying:
         """Goes on with a copy."""
         found = self._going.pop(number, None)
         if found is not None:
-            self._go_on(*found, answer)
+            path, batch, steps, size = found
+            self._moving -= size
+            self._ready.append((path, batch, steps, answer))
             self._fill()
 
-    def _fill(self) -> None:
-        while self._queue and len(self._going) < BESIDE:
-            make, done = self._queue.popleft()
-            self._go_on(make(), done, None)
+    def _begin(self, batch: _Batch) -> None:
+        self._batches.append(batch)
+        self._fill()
 
-    def _go_on(self, steps: Steps, done: Done, answer: Answer | None) -> None:
-        try:
-            said = next(steps) if answer is None else steps.send(answer)
-        except StopIteration:
-            done(None)
-        except HeadwayError as error:
-            done(error)
-        except OSError as error:
-            done(HeadwayError(f"{shown(str(error.filename))} cannot be copied: {error.strerror}."))
+    def _fill(self) -> None:
+        """Goes on with files, and begins with further ones, while there is room."""
+        while self._moving < AT_ONCE:
+            if self._ready:
+                self._go_on(*self._ready.popleft())
+            elif self._batches and len(self._blocked) < BESIDE:
+                self._begin_next(self._batches[0])
+            else:
+                return
+
+    def _begin_next(self, batch: _Batch) -> None:
+        """With a batch's next file, unless it is under way: two copies of one file would write over each other."""
+        if not batch.todo:
+            self._batches.popleft()
+            self._settle(batch)
+            return
+        path, steps = batch.todo.popleft()
+        batch.open += 1
+        if path in self._blocked:
+            self._blocked[path].append((batch, steps))
         else:
-            self._going[self._number] = steps, done
+            self._blocked[path] = deque()
+            self._go_on(path, batch, steps, None)
+
+    def _go_on(self, path: str, batch: _Batch, steps: Steps, answer: Answer | None) -> None:
+        try:
+            said, size = next(steps) if answer is None else steps.send(answer)
+        except StopIteration:
+            self._end(path, batch, None)
+        except HeadwayError as error:
+            self._end(path, batch, error)
+        except OSError as error:
+            what = f"{shown(str(error.filename))} cannot be copied: {error.strerror}."
+            self._end(path, batch, HeadwayError(what))
+        else:
+            self._going[self._number] = path, batch, steps, size
+            self._moving += size
             self._say(said)
+
+    def _end(self, path: str, batch: _Batch, error: HeadwayError | None) -> None:
+        """A file is there, or cannot be. Who wanted the same looks for itself: it may have changed since."""
+        batch.open -= 1
+        if error is not None:
+            batch.error = error
+            batch.todo.clear()
+        blocked = self._blocked.pop(path)
+        if blocked:
+            other, steps = blocked.popleft()
+            self._blocked[path] = blocked
+            self._ready.append((path, other, steps, None))
+        if batch.todo and batch not in self._batches:
+            self._batches.appendleft(batch)  # a folder was listed
+        self._settle(batch)
+
+    def _settle(self, batch: _Batch) -> None:
+        if not batch.open and not batch.todo and not batch.is_over:
+            batch.is_over = True
+            batch.done(batch.error)
 
     def _next(self) -> int:
         self._number += 1
@@ -111,37 +184,32 @@ class Copying:
 
     # --- there -------------------------------------------------------------------------------------------------------
 
-    def _send_all(self, pairs: Sequence[tuple[str, str]]) -> Steps:
-        for here, there in pairs:
-            for path in _files(here):
-                yield from self._send(path, there + path[len(here) :])
-
     def _send(self, here: str, there: str) -> Steps:
         """One file, unless it is there already."""
         digest, size, mode = self._digest(here)
         if self._there.get(there) == digest:
             return
-        seen = yield Look(there, self._next())
+        seen = yield Look(there, self._next()), 0
         assert isinstance(seen, Seen)
         if (seen.size, seen.digest) != (size, digest):
             part = _part(there)
             at = 0
             if size > PIECE:  # else all of it is sent at once, and there is nothing to go on with
-                seen = yield Look(part, self._next())
+                seen = yield Look(part, self._next()), 0
                 assert isinstance(seen, Seen)
                 at = seen.size if 0 < seen.size <= size and seen.digest == _digest_of(here, seen.size) else 0
             with Path(here).open("rb") as file:
                 file.seek(at)
                 while True:
                     data = file.read(PIECE)
-                    seen = yield Put(part, at, base64.b64encode(data).decode(), self._next())
+                    seen = yield Put(part, at, base64.b64encode(data).decode(), self._next()), len(data)
                     _check(seen, there)
                     at += len(data)
                     if at >= size or not data:
                         break
             if at != size or _digest_of(here, size) != digest:
                 raise HeadwayError(f"{shown(here)} changes while it is copied.", "It is copied again.")
-            seen = yield Seal(part, there, size, digest, mode, self._next())
+            seen = yield Seal(part, there, size, digest, mode, self._next()), 0
             _check(seen, there)
         self._there[there] = digest
 
@@ -155,18 +223,19 @@ class Copying:
 
     # --- here --------------------------------------------------------------------------------------------------------
 
-    def _fetch_all(self, pairs: Sequence[tuple[str, str]]) -> Steps:
-        for there, here in pairs:
-            leaves = yield Tree(there, self._next())
-            assert isinstance(leaves, Leaves)
-            for leaf in leaves.names:
-                if leaf.startswith("/") or ".." in leaf.split("/"):
-                    raise HeadwayError(f"the site names a file {shown(leaf)}, which leads out of {shown(there)}.")
-                yield from self._fetch(f"{there}/{leaf}" if leaf else there, f"{here}/{leaf}" if leaf else here)
+    def _list(self, batch: _Batch, there: str, here: str) -> Steps:
+        """What is below a path there: all of it is fetched."""
+        leaves = yield Tree(there, self._next()), 0
+        assert isinstance(leaves, Leaves)
+        for leaf in leaves.names:
+            if leaf.startswith("/") or ".." in leaf.split("/"):
+                raise HeadwayError(f"the site names a file {shown(leaf)}, which leads out of {shown(there)}.")
+            name = f"{here}/{leaf}" if leaf else here
+            batch.todo.append((name, self._fetch(f"{there}/{leaf}" if leaf else there, name)))
 
     def _fetch(self, there: str, here: str) -> Steps:
         """One file, unless it is here already. Goes on with a part that is here from a connection that broke."""
-        seen = yield Look(there, self._next())
+        seen = yield Look(there, self._next()), 0
         assert isinstance(seen, Seen)
         if seen.size < 0:
             return
@@ -191,7 +260,7 @@ class Copying:
                 file.seek(0)
             while (at := file.tell()) < size:
                 number = self._next()
-                found = yield Read(there, at, -number)
+                found = yield Read(there, at, -number), min(size - at, PIECE)
                 assert isinstance(found, Found)
                 data = base64.b64decode(found.found)
                 if not data:

@@ -303,9 +303,9 @@ def started(home: Home, become: Callable[[int], int]) -> int:
             os.setsid()
             if os.fork():
                 os._exit(0)
-            from headway.live.placeholder.keeper import keep
+            from headway.live.client.starter import keep_runner
 
-            code = keep(home.folder, told, lambda: become(told))
+            code = keep_runner(home.folder, told, lambda: become(told))
         except BaseException:
             import traceback
 

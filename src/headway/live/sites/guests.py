@@ -21,6 +21,7 @@ from headway.live.client.messages import (
     Run,
     Say,
     Serve,
+    Stand,
     Use,
     Where,
 )
@@ -40,6 +41,7 @@ class Guest:
         self.run: Run | None = None  # what it wants run
         self.serves: Serve | None = None  # it wants the whole store served
         self.uses: Mapping[str, str] | None = None  # settings of the site that it has said
+        self.stands: Stand | None = None  # what it has said of the work that nobody waits for
         self.is_gone = False
         self.is_refused = False  # the runner does nothing for it
         self._lines = Lines()
@@ -70,6 +72,9 @@ class Guest:
                     message = self.serves = replace(message, serve=slots)
                 elif isinstance(message, Use):
                     self.uses = message.use
+                    continue
+                elif isinstance(message, Stand):
+                    self.stands = message
                     continue
                 said.append(REQUESTS.encode(message))
         except HeadwayError as error:
@@ -116,8 +121,8 @@ class Guest:
         message = REQUESTS.decode(line) if b'"fetch"' in line else None
         return message if isinstance(message, Fetch) else None
 
-    def give(self, piece: Piece) -> None:
-        self._tell(RESPONSES.encode(piece))
+    def give(self, said: Piece | Heard | Place) -> None:
+        self._tell(RESPONSES.encode(said))
 
     def pass_on(self, line: bytes) -> None:
         """Tells it what the runner says."""

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from headway.live.home.settings import NAME, settings
 from headway.live.sites.site import Site
 from headway.model.errors import UsageError, unquoted
-from headway.model.messages import LOCAL
+from headway.model.messages import LOCAL, NODES
 from headway.model.quantities import seconds
+
+MANY = 1 << 30  # hosts: only the queue knows how many it grants
 
 
 def all_sites() -> list[Site]:
@@ -19,6 +21,14 @@ def all_sites() -> list[Site]:
 def named_sites(names: Sequence[str]) -> list[Site]:
     """The sites that a user means, each once."""
     return [_site(name) for name in dict.fromkeys(names)]
+
+
+def most_nodes(names: Sequence[str]) -> dict[str, int]:
+    """The hosts that a job may have at once at these sites, as a named resource; nothing where that is one."""
+    from headway.live.sites.queues import queue
+
+    sites = named_sites(names)
+    return {NODES: MANY} if any(site.queue and queue(site.queue).launcher for site in sites) else {}
 
 
 def check_sites(names: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from headway.live.doors.tls_relay import Address
 from headway.live.home.folder import Home
 from headway.live.sites.front import started
 from headway.model.errors import HeadwayError
+from headway.model.messages import NODES
 
 MARGIN = 10.0  # seconds before the end of its time at which it has left
 TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
@@ -28,6 +29,9 @@ TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
 
 def main(path: str) -> int:
     """One allocation, as the private file at this path describes it."""
+    if not _is_first(path):
+        print("headway: this allocation was begun before, and given back; another one is asked for.", file=sys.stderr)
+        return 0
     said = json.loads(Path(path).read_text())
     begun = time.monotonic()
     ends = _ends(float(said["seconds"]))
@@ -43,8 +47,18 @@ def main(path: str) -> int:
     if line is None:
         return 1
     left = max(1.0, ends - (time.monotonic() - begun) - MARGIN)
-    line.say(Serve(said["slots"], left, said["unknown"], said["idle"]))
+    named = {NODES: said["nodes"]} if said["nodes"] > 1 else {}
+    line.say(Serve(said["slots"], left, said["unknown"], said["idle"], 0, named, said["launcher"]))
     return _watch(line, out)
+
+
+def _is_first(path: str) -> bool:
+    """Whether the queue starts this allocation for the first time: some start again what they have evicted."""
+    try:
+        os.close(os.open(f"{path}.begun", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    return True
 
 
 def _ends(seconds: float) -> float:

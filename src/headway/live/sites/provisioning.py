@@ -14,13 +14,14 @@ from headway.live.failpoint import failpoint
 from headway.live.home.folder import say
 from headway.live.sites.queues import NAMES, Listed, Request, Status, queue
 from headway.live.sites.shipping import package
-from headway.live.store.allocations import Allocation, State, name_of, number_of
+from headway.live.store.allocations import Allocation, State, Wanted, name_of, number_of
 from headway.model.errors import HeadwayError
 from headway.policies.how_much.standing import Standing, change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from headway.live.sites.queue_site import QueueSite
+    from headway.live.sites.relayed import Relay
 
 LOOKS = 2  # in a row without an allocation in the queue's list, after which it counts as ended
 AT_ONCE = 20  # allocations that are asked for between two looks
@@ -30,14 +31,19 @@ PAUSE = 0.2  # seconds after something happened before it is looked at: more may
 class Provisioning:
     """Of one site, for one store."""
 
-    def __init__(self, owner: QueueSite, hosts: list[str], port: int, fingerprint: str) -> None:
+    def __init__(
+        self, owner: QueueSite, hosts: list[str], port: int, fingerprint: str, relay: Relay | None = None
+    ) -> None:
         self._owner, self._store = owner, owner.store
         self._door = {"hosts": hosts, "port": port, "fingerprint": fingerprint}
+        self._relay = relay  # where nodes call instead
         self._missing: dict[int, int] = {}  # looks in a row without each
         self._wake = asyncio.Event()
         self._open: list[Allocation] = []
         self._folder = ""  # at the site, for its files
         self._has_looked = False
+        self._looking = asyncio.Lock()
+        self._held: list[str] = []  # what the queue calls allocations that will not start by themselves
 
     def wake(self) -> None:
         """There may be more to do, or less."""
@@ -59,14 +65,15 @@ class Provisioning:
         if not queued:
             return []
         what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
-        return [f"{what} in the queue of {self._owner.site.name}"]
+        held = f" (held: {', '.join(self._held)})" if self._held else ""
+        return [f"{what} in the queue of {self._owner.site.name}{held}"]
 
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
         while True:
             self._wake.clear()
             try:
-                await self._look()
+                await self.look()
                 self._owner.trouble = ""
             except HeadwayError as error:
                 if str(error) != self._owner.trouble:
@@ -78,26 +85,43 @@ class Provisioning:
             except TimeoutError:
                 continue
 
+    async def look(self) -> None:
+        """Compares what is wanted with what there is, asks and takes back."""
+        async with self._looking:
+            await self._look()
+
+    async def withdraw(self) -> None:
+        """Takes everything back. Placeholders that run are told to end by their queue, and give their jobs back."""
+        async with self._looking:
+            await self._cancel(self._store.allocations.open(self._owner.site.name), "sites stop --now")
+
     async def _look(self) -> None:
         site, store = self._owner.site, self._store
         self._open = store.allocations.open(site.name)
-        wanted = store.placeholders.wanted(site.name)
-        eligible = store.allocations.eligible_cores(wanted)
-        if not self._open and not eligible and self._has_looked:
-            return
         dialect = queue(site.queue)
+        if self._open and self._relay is not None:  # placeholders of before may call
+            await self._relayed(self._relay)
+        wanted = store.allocations.wanted(self._owner.wanted(), site.name)
+        if not dialect.launcher:  # jobs of several hosts are for other sites
+            wanted = {1: wanted[1]} if 1 in wanted else {}
+        if not self._open and not any(one.eligible for one in wanted.values()) and self._has_looked:
+            return
         listed = dialect.listed(await self._owner.remote.run(dialect.listing()))
         await self._compare(listed)
         self._open = store.allocations.open(site.name)
         self._has_looked = True
-        running = sum(cores for _, _, cores in store.allocations.running(site.name))
-        queued = [one for one in self._open if one.state in (State.ASKED, State.QUEUED)]
-        granted = len(self._open) - len(queued)
-        more = change(Standing(eligible, running, site.cores, len(queued), granted, site.allocations))
-        for _ in range(min(more, AT_ONCE)):
-            await self._ask()
-        if more < 0:
-            await self._cancel([one for one in queued if one.queue_id is not None][more:])
+        free = self._owner.most - len(self._open)
+        for nodes in sorted({1, *wanted, *(one.nodes for one in self._open)}, reverse=True):
+            there = [one for one in self._open if one.nodes == nodes]
+            queued = [one for one in there if one.state in (State.ASKED, State.QUEUED)]
+            jobs, granted = wanted.get(nodes, Wanted()), len(there) - len(queued)
+            most = len(there) + max(0, free)
+            more = change(Standing(jobs.eligible, jobs.running, site.cores, len(queued), granted, most))
+            for _ in range(min(more, AT_ONCE)):
+                await self._ask(nodes)
+            if more < 0:
+                await self._cancel([one for one in queued if one.queue_id is not None][more:])
+            free -= max(0, more)
 
     async def _compare(self, listed: list[Listed]) -> None:
         """Holds what the store knows against what the queue lists."""
@@ -113,6 +137,11 @@ class Provisioning:
                 there[number] = one
             elif one.status is not Status.ENDING:
                 strays.append(one.id)
+        held = [one.id for one in there.values() if one.status is Status.HELD]
+        if new := [one for one in held if one not in self._held]:
+            what = f"site {self._owner.site.name}: {NAMES[self._owner.site.queue]} holds {', '.join(new)}"
+            say(f"{what}, which will not start by itself. Ask the queue why, and release or remove it there.")
+        self._held = held
         for number, one in there.items():
             self._missing.pop(number, None)
             if known[number].queue_id is None:
@@ -134,13 +163,15 @@ class Provisioning:
             store.allocations.end(gone, "", store.clock())
             self.wake()
 
-    async def _ask(self) -> None:
+    async def _ask(self, nodes: int = 1) -> None:
         """Asks the queue for one more."""
         site, store, remote = self._owner.site, self._store, self._owner.remote
         if not self._folder:
             self._folder = await self._prepared()
+        if self._relay is not None:
+            await self._relayed(self._relay)
         dialect = queue(site.queue)
-        number, secret = store.allocations.ask(site.name, site.cores, int(site.time), store.clock())
+        number, secret = store.allocations.ask(site.name, site.cores, int(site.time), store.clock(), nodes)
         failpoint("allocation.asked")
         base = f"{self._folder}/{number}"
         said = {
@@ -149,13 +180,15 @@ class Provisioning:
             "allocation": number,
             "home": f"{self._folder}/home-{number}",
             "slots": site.cores,
+            "nodes": nodes,
+            "launcher": list(dialect.launcher),
             "seconds": site.time,
             "unknown": site.job_time,
             "idle": site.idle,
         }
-        request = Request(name_of(store.id, number), site.cores, int(site.time), f"{base}.log", site.options)
-        python = site.python or "/usr/bin/python3"
-        script = dialect.script(request, [python, "-E", "-s", self._runner, f"{base}.json"])
+        log = f"{base}.log"
+        request = Request(name_of(store.id, number), site.cores, int(site.time), log, site.options, nodes)
+        script = dialect.script(request, [*self._python, self._runner, f"{base}.json"])
         try:
             await remote.write(f"{base}.json", json.dumps(said).encode())
             await remote.write(f"{base}.sh", script.encode())
@@ -170,6 +203,17 @@ class Provisioning:
         failpoint("allocation.submitted")
         store.allocations.queued(number, queue_id)
 
+    @property
+    def _python(self) -> list[str]:
+        return [self._owner.site.python or "/usr/bin/python3", "-E", "-s"]
+
+    async def _relayed(self, relay: Relay) -> None:
+        """Sees to it that nodes can call the login host."""
+        if not self._folder:
+            self._folder = await self._prepared()
+        await relay.there([*self._python, self._runner], self._folder)
+        self._door = {**self._door, "hosts": relay.hosts, "port": relay.port}
+
     async def _prepared(self) -> str:
         """The folder for our files at the site, with the runner in it."""
         remote, file = self._owner.remote, package()
@@ -183,8 +227,8 @@ class Provisioning:
             await remote.write(self._runner, file.data)
         return folder
 
-    async def _cancel(self, allocations: list[Allocation]) -> None:
-        """Takes back what waits and is not needed any more."""
+    async def _cancel(self, allocations: list[Allocation], why: str = "not needed any more") -> None:
+        """Takes back what waits and is not needed any more; what runs is over when its queue says so."""
         ids = [one.queue_id for one in allocations if one.queue_id is not None]
         if not ids:
             return
@@ -192,4 +236,5 @@ class Provisioning:
         done = await self._owner.remote.run(queue(site.queue).cancel(ids))
         if done.code:
             say(f"site {site.name}: {NAMES[site.queue]} did not cancel {', '.join(ids)}: {done.said.strip()[-200:]}")
-        self._store.allocations.end([one.id for one in allocations], "not needed any more", self._store.clock())
+        waiting = [one.id for one in allocations if one.state is not State.RUNNING]
+        self._store.allocations.end(waiting, why, self._store.clock())

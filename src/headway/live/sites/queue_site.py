@@ -11,23 +11,31 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Piece, Progress, Stop
+from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Heard, Piece, Place, Progress, Stop, Where
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
 from headway.live.home.folder import Home, say
+from headway.live.placeholder.outputs import RUNNING
+from headway.live.placeholder.roster import output_of
 from headway.live.sites.guests import Guest
 from headway.live.sites.provisioning import Provisioning
+from headway.live.sites.relayed import Relay
 from headway.live.sites.remote import Remote
 from headway.live.sites.site import Site
+from headway.live.sites.standing import note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import WorkflowId
+from headway.model.messages import LeaseId, WorkflowId
+from headway.model.record import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from headway.live.client.messages import Stand
 
 WELCOME = 10.0  # seconds that a new one waits for its first client
 LOOPBACK = "127.0.0.1"
@@ -48,6 +56,8 @@ class QueueSite:
         self._since = time.monotonic()
         self.trouble = ""
         self._streams = 2
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._standing = standing(home)  # allocations that are kept for workflows that nobody here waits for
 
     def run(self, told: int) -> None:
         asyncio.run(self._live(told))
@@ -65,7 +75,8 @@ class QueueSite:
             what = f"site {self.site.name}: this computer cannot listen at {self.site.address}: {error}."
             raise HeadwayError(what, "Correct the site's address in headway.toml.") from None
         self.remote = Remote(self.site)
-        self.provisioning = Provisioning(self, [host], number, self._tls.fingerprint)
+        relay = Relay(self._home, self.site, number) if self.site.is_relayed else None
+        self.provisioning = Provisioning(self, [host], number, self._tls.fingerprint, relay)
         loop.add_reader(self._door.socket, self._welcome)
         os.close(told)
         work = asyncio.create_task(self.provisioning.run())
@@ -79,6 +90,8 @@ class QueueSite:
         finally:
             self._door.hide()
             work.cancel()
+            if relay is not None:
+                await relay.close()
             self._tls.close()
             await asyncio.gather(work, return_exceptions=True)
 
@@ -132,6 +145,9 @@ class QueueSite:
         if guest.uses is not None:
             self.site = self.remote.site = Site.heard(guest.uses)
             guest.uses = None
+        if guest.stands is not None:
+            self._do(self._stand(guest, guest.stands))
+            guest.stands = None
         if guest.run is not None and guest.line not in self._stopped:
             self._want(WorkflowId(guest.run.workflow))
         if guest.is_gone:
@@ -152,9 +168,23 @@ class QueueSite:
             if message.now:
                 self.call_off(WorkflowId(message.cancel))
         elif isinstance(message, Fetch):
-            asyncio.get_running_loop().create_task(self._fetch(guest, message))
+            self._do(self._fetch(guest, message))
+        elif isinstance(message, Where):
+            self._do(self._tell_where(guest, message))
         else:
             guest.answer_alone(line)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)  # else it might be forgotten before it has ended
+        task.add_done_callback(self._tasks.discard)
+
+    async def _tell_where(self, guest: Guest, asked: Where) -> None:
+        """Where the job of a lease writes that runs in an allocation: its placeholder has noted it in its folder."""
+        home = self.store.allocations.home_of(LeaseId(asked.where)) if asked.where else None
+        output = None if home is None else output_of(await self.remote.whole(f"{home}/roster"), LeaseId(asked.where))
+        path = None if output is None else f"{home}/logs/{RUNNING}/{output}"
+        guest.give(Place(asked.where, path, [], [], [], []))
 
     async def _fetch(self, guest: Guest, wanted: Fetch) -> None:
         """A piece of a file, such as a log."""
@@ -163,9 +193,35 @@ class QueueSite:
 
         guest.give(Piece(base64.b64encode(data).decode(), size))
 
+    async def _stand(self, guest: Guest, wish: Stand) -> None:
+        """Somebody wants it to work for all that was submitted from now on, or no more."""
+        self._standing = wish.stand
+        note(self._home, wish.stand)
+        try:
+            if wish.now:
+                await self.provisioning.withdraw()
+            await self.provisioning.look()
+        except HeadwayError as error:
+            if wish.stand:
+                self._standing = 0
+                note(self._home, 0)
+                guest.refuse(HeadwayError(f"site {self.site.name}: {error.what}", error.fix))
+                return
+        guest.give(Heard(True))
+
+    @property
+    def most(self) -> int:
+        """How many allocations there may be at once."""
+        return max(self.site.allocations if self._before else 0, self._standing)
+
+    def wanted(self) -> list[WorkflowId]:
+        """The workflows that placeholders here work for: those that somebody waits for, or all that were submitted."""
+        found = self.store.placeholders.wanted(self.site.name)
+        return found if self._standing else [workflow for workflow in found if workflow in self._before]
+
     def call_off(self, workflow: WorkflowId) -> None:
         """Ends what runs of a workflow at this site."""
-        leases = [lease for of, lease, _ in self.store.allocations.running(self.site.name) if of == workflow]
+        leases = [lease for of, lease in self.store.allocations.running(self.site.name) if of == workflow]
         self.store.steering.stop_attempts(workflow, leases)
 
     def _want(self, workflow: WorkflowId) -> None:
@@ -205,7 +261,7 @@ class QueueSite:
         there = [guest for guest in self._guests.values() if guest.run is not None and not guest.is_gone]
         try:
             if there:
-                for workflow, _, _ in self.store.allocations.running(self.site.name):
+                for workflow, _ in self.store.allocations.running(self.site.name):
                     running[workflow] = running.get(workflow, 0) + 1
         except HeadwayError as error:
             trouble = str(error)
@@ -232,7 +288,7 @@ class QueueSite:
         return not self.store.progress.is_under_way(workflow)
 
     def _is_over(self) -> bool:
-        if self._guests or self._tls.count or not self.provisioning.is_idle:
+        if self._guests or self._standing or self._tls.count or not self.provisioning.is_idle:
             self._since = time.monotonic()
             return False
         return time.monotonic() - self._since > WELCOME
@@ -243,9 +299,15 @@ class _Counting(StoreEnd):
 
     def __init__(self, site: QueueSite) -> None:
         super().__init__(site.store, site.site.name)
-        self._counts = site.done
+        self._site, self._counts = site, site.done
+
+    def wanted(self) -> list[WorkflowId]:
+        return self._site.wanted()
 
     def exchange(self, asked: Any) -> Any:
+        if asked.workflows:  # nothing is begun of what is not wanted any more, though the placeholder knows of it
+            wanted = set(self.wanted())
+            asked = replace(asked, workflows=[workflow for workflow in asked.workflows if workflow in wanted])
         reply = super().exchange(asked)
         for workflow, count in reply.answer.done.items():
             self._counts[workflow] = self._counts.get(workflow, 0) + count

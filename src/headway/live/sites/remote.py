@@ -61,6 +61,15 @@ class Remote:
         if done.code:
             raise HeadwayError(f"{path} cannot be written at site {self.site.name}: {done.said.strip()[-200:]}.")
 
+    async def whole(self, path: str) -> bytes:
+        """All of a file there that does not grow without end; empty if there is none."""
+        text = b""
+        while True:
+            data, size = await self.piece(path, len(text))
+            text += data
+            if not data or len(text) >= size:
+                return text
+
     async def piece(self, path: str, at: int) -> tuple[bytes, int]:
         """A part of a file there, and its size; -1: there is none."""
         words = f"wc -c < {quote(path)} && tail -c +{at + 1} {quote(path)} | head -c {PIECE}"

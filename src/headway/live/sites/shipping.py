@@ -19,8 +19,9 @@ NEED, HAVE = b"headway-need", b"headway-have"  # what the far host answers first
 _NAMES = """
     __init__ model.__init__ model.errors model.messages model.record model.states engine.__init__ engine.ready
     engine.silence live.__init__ live.clock live.codec live.failpoint live.client.__init__ live.client.door
-    live.client.line live.client.messages live.doors.__init__ live.doors.codec live.doors.messages live.doors.pipe
-    live.doors.tls_relay live.home.__init__ live.home.disk live.home.environments live.home.folder live.home.lost
+    live.client.line live.client.messages live.client.starter live.doors.__init__ live.doors.codec
+    live.doors.messages live.doors.pipe live.doors.tls_relay live.home.__init__ live.home.disk
+    live.home.environments live.home.folder live.home.lost
     live.home.ownership live.home.runner_log live.home.sharing live.placeholder.__init__ live.placeholder.adoption
     live.placeholder.aside live.placeholder.asked live.placeholder.clients live.placeholder.demand
     live.placeholder.exchange live.placeholder.inherited live.placeholder.jobs live.placeholder.keeper
@@ -30,11 +31,14 @@ _NAMES = """
     live.placeholder.room live.placeholder.roster live.placeholder.runner live.placeholder.running
     live.placeholder.serving live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows
     live.placeholder.upkeep live.sites.__init__ live.sites.frames live.sites.front live.sites.front_files
-    live.sites.node live.store.__init__ live.store.spec live.store.text
+    live.sites.login_relay live.sites.node live.store.__init__ live.store.spec live.store.text
 """
 MODULES = tuple(_NAMES.split())
 _MAIN = """\
 import sys
+if sys.argv[1:2] == ["--relay"]:
+    from headway.live.sites.login_relay import main
+    raise SystemExit(main(*sys.argv[2:]))
 if len(sys.argv) > 1:
     from headway.live.sites.node import main
     raise SystemExit(main(sys.argv[1]))

@@ -32,7 +32,7 @@ class Site:
     idle: Seconds = 30.0  # for which a placeholder stays though nothing can come
     look: Seconds = 10.0  # between two looks at the queue
     options: tuple[str, ...] = ()  # for the queue's submit command
-    address: str = ""  # HOST or HOST:PORT where nodes reach this computer; "": only this computer's own do
+    address: str = ""  # HOST or HOST:PORT where nodes reach this computer; "": the host's nodes call it
 
     def said(self) -> dict[str, str]:
         """Its settings, for a channel; `heard` makes the site of them again."""
@@ -44,6 +44,11 @@ class Site:
         for name in ("stage", "ssh_options", "options"):
             known[name] = tuple(known.get(name, ()))
         return cls(**known)
+
+    @property
+    def is_relayed(self) -> bool:
+        """Whether its nodes call its login host, as they may not reach this computer."""
+        return bool(self.queue and self.host and not self.address)
 
     def arguments(self, command: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""

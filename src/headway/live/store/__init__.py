@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headway.live.store.leases import Leases, Placeholders
     from headway.live.store.places import Places
     from headway.live.store.progress import Progress
+    from headway.live.store.run_times import ExpectedRunTimes
     from headway.live.store.steering import Steering
     from headway.live.store.submission import Submissions
     from headway.live.store.watching import Watching
@@ -113,6 +114,12 @@ class Store:
         from headway.live.store.files import DeclaredFiles
 
         return DeclaredFiles(self.database)
+
+    @cached_property
+    def run_times(self) -> ExpectedRunTimes:
+        from headway.live.store.run_times import ExpectedRunTimes
+
+        return ExpectedRunTimes(self.database)
 
     @cached_property
     def callers(self) -> Callers:

@@ -8,9 +8,10 @@ import secrets
 from collections.abc import Sequence
 from enum import IntEnum
 
+from headway.live.store.giving import traits
 from headway.live.store.text import decode, encode
-from headway.model.messages import LeaseId, Seconds, WorkflowId
-from headway.model.record import record
+from headway.model.messages import NODES, LeaseId, Seconds, WorkflowId
+from headway.model.record import mutable, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +40,15 @@ class Allocation:
     asked: Seconds
     queue_id: str | None
     began: Seconds | None
+    nodes: int = 1
+
+
+@mutable
+class Wanted:
+    """Cores that jobs of so many hosts want on each, and that they use at a site."""
+
+    eligible: int = 0
+    running: int = 0
 
 
 @record
@@ -74,7 +84,7 @@ class Allocations:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def ask(self, site: str, cores: int, seconds: int, now: Seconds) -> tuple[int, str]:
+    def ask(self, site: str, cores: int, seconds: int, now: Seconds, nodes: int = 1) -> tuple[int, str]:
         """A new one, which its queue is to be asked for: its number, and the secret of its placeholder."""
         secret = secrets.token_urlsafe(32)
         with self._database.transaction():
@@ -86,6 +96,7 @@ class Allocations:
                 asked=int(State.ASKED),
                 now=now,
                 token=_digest(secret),
+                nodes=nodes,
             )
             return int(self._database.run("entered")[0][0]), secret
 
@@ -124,14 +135,42 @@ class Allocations:
                     return True
         return False
 
-    def eligible_cores(self, workflows: Sequence[WorkflowId]) -> int:
-        """What the jobs want that could begin now."""
-        return sum(int(self._database.run("eligible_cores", workflow=workflow)[0][0]) for workflow in workflows)
+    def wanted(self, workflows: Sequence[WorkflowId], site: str) -> dict[int, Wanted]:
+        """What the jobs want that could begin now, and what runs at a site, by how many hosts they are for."""
+        found: dict[int, Wanted] = {}
+        nodes = _Nodes(self._database)
+        for workflow in workflows:
+            for lane, cores in self._database.run("eligible_cores", workflow=workflow):
+                found.setdefault(nodes.of(workflow, lane), Wanted()).eligible += int(cores)
+        for workflow, _, cores, lane in self._database.run("running_at", site=encode(site)):
+            found.setdefault(nodes.of(WorkflowId(workflow), lane), Wanted()).running += int(cores)
+        return found
 
-    def running(self, site: str) -> list[tuple[WorkflowId, LeaseId, int]]:
-        """The attempts that run at a site: workflow, lease, cores."""
+    def running(self, site: str) -> list[tuple[WorkflowId, LeaseId]]:
+        """The attempts that run at a site."""
         found = self._database.run("running_at", site=encode(site))
-        return [(WorkflowId(one), LeaseId(lease), int(cores)) for one, lease, cores in found]
+        return [(WorkflowId(one), LeaseId(lease)) for one, lease, _, _ in found]
+
+    def home_of(self, lease: LeaseId) -> str | None:
+        """The folder of the placeholder in whose allocation an attempt runs."""
+        found = self._database.run("home_of_lease", lease=lease)
+        return decode(found[0][0]) if found else None
+
+
+class _Nodes:
+    """How many hosts the jobs of a lane are for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[WorkflowId, dict[int, int]] = {}
+
+    def of(self, workflow: WorkflowId, lane: int) -> int:
+        if not lane:
+            return 1
+        if workflow not in self._known:
+            lanes = traits(self._database, workflow).lanes
+            self._known[workflow] = {number: dict(one.named).get(NODES, 1) for number, one in lanes.items()}
+        return self._known[workflow].get(lane, 1)
 
 
 def _digest(secret: str) -> str:

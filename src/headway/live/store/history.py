@@ -20,7 +20,21 @@ if TYPE_CHECKING:
 
     from headway.live.store.database import Database
 
-_TABLES = ("jobs", "specs", "arcs", "nodes", "lanes", "groups", "doubts", "wanted", "files", "affinities", "attributes")
+_TABLES = (
+    "jobs",
+    "specs",
+    "arcs",
+    "nodes",
+    "lanes",
+    "groups",
+    "doubts",
+    "wanted",
+    "files",
+    "affinities",
+    "work",
+    "expected",
+    "attributes",
+)
 
 
 class History:

@@ -224,7 +224,9 @@ UPDATE jobs SET memory = CAST(memory * :factor AS bigint) WHERE workflow = :work
 UPDATE workflows SET halted = :halted, returns = :returns WHERE id = :workflow
 
 -- name: running
-SELECT lease FROM jobs WHERE workflow = :workflow AND state = {RUNNING} AND lease IS NOT NULL
+SELECT lease FROM jobs
+    INDEXED BY jobs_running -- sqlite
+WHERE workflow = :workflow AND state = {RUNNING} AND lease IS NOT NULL
 
 -- name: stop
 UPDATE attempts SET stop = :reason WHERE id = :lease AND ended IS NULL AND stop IS NULL
@@ -252,7 +254,9 @@ SELECT 1 -- sqlite
 SELECT 1 FROM lanes WHERE workflow = :workflow FOR UPDATE -- postgresql
 
 -- name: running_lanes
-SELECT lane, COUNT(*) FROM jobs WHERE workflow = :workflow AND state = {RUNNING} AND lane > 0 GROUP BY lane
+SELECT lane, COUNT(*) FROM jobs
+    INDEXED BY jobs_running -- sqlite
+WHERE workflow = :workflow AND state = {RUNNING} AND lane > 0 GROUP BY lane
 
 -- name: halted
 SELECT halted, returns FROM workflows WHERE id = :workflow
@@ -270,21 +274,31 @@ SELECT MIN(not_before) FROM nodes WHERE workflow = :workflow AND not_before > :n
 -- name: unlease
 UPDATE jobs SET lease = NULL WHERE workflow = :workflow AND job = :job
 
+-- SQLite would look at all jobs of the workflow: it does not know how few are in one state.
 -- What there is of a workflow: whether it is halted; whether an attempt is under way, other than of services, and of
 -- provisioners for which nobody waits any more; is eligible; is put off; and whether its last job has not begun.
 -- name: outlook
 SELECT w.halted,
     EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_running -- sqlite
             WHERE workflow = w.id AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL)
-        OR EXISTS (SELECT 1 FROM jobs j JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < {END_MET}
+        OR EXISTS (SELECT 1 FROM jobs j
+            INDEXED BY jobs_running -- sqlite
+            CROSS -- sqlite
+            JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < {END_MET}
             WHERE j.workflow = w.id AND j.state = {RUNNING} AND j.kind = {PROVISIONER}),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state = {ELIGIBLE} AND kind <> {SERVICE}),
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND state > {FAILED} AND state < {DISABLED} AND kind <> {SERVICE}),
+    EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_eligible -- sqlite
+            WHERE workflow = w.id AND state = {ELIGIBLE} AND kind <> {SERVICE}),
+    EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_aside -- sqlite
+            WHERE workflow = w.id AND state > {FAILED} AND state < {DISABLED} AND kind <> {SERVICE}),
     EXISTS (SELECT 1 FROM jobs WHERE workflow = w.id AND job = w.final AND state IN ({WAITING}, {ELIGIBLE}))
 FROM workflows w WHERE w.id = :workflow
 
 -- name: is_running
 SELECT 1 FROM jobs
+    INDEXED BY jobs_running -- sqlite
 WHERE workflow = :workflow AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PROVISIONER}) AND lease IS NOT NULL LIMIT 1
 
 -- Jobs that wait, directly or not, for one that has failed.
@@ -325,17 +339,19 @@ FROM (SELECT workflow, job, rank, arrival, attempts, cores, tries, retries, memo
 -- The same, of jobs that can be expected to end in the time that is left (engine.ready.Within), and that are not bound to
 -- another host by affinity; with the host that they are bound to.
 -- name: eligible_for
-SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival, s.seconds,
-    h.host
+SELECT j.job, s.name, j.attempts, j.cores, s.time, s.spec, j.tries >= j.retries, j.memory, j.kind, j.rank, j.arrival,
+    COALESCE(s.seconds, e.seconds), h.host
 FROM jobs j CROSS JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- sqlite
 FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job -- postgresql
+    LEFT JOIN expected e ON e.workflow = j.workflow AND e.job = j.job
+        AND e.site = (SELECT site FROM placeholders WHERE id = :placeholder)
     LEFT JOIN affinities f ON f.workflow = j.workflow AND f.job = j.job
     LEFT JOIN jobs p ON p.workflow = f.workflow AND p.job = f.after
     LEFT JOIN attempts a ON a.id = p.lease
     LEFT JOIN placeholders h ON h.id = a.placeholder
 WHERE j.workflow = :workflow AND j.lane = :lane AND j.state = {ELIGIBLE}
     AND (h.host IS NULL OR h.host = (SELECT host FROM placeholders WHERE id = :placeholder))
-    AND COALESCE(s.time, s.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
+    AND COALESCE(s.time, s.seconds, e.seconds, CAST(:unknown AS double precision)) <= CAST(:left AS double precision)
 ORDER BY j.rank, j.arrival, j.job LIMIT :most
 FOR UPDATE OF j SKIP LOCKED -- postgresql
 

@@ -13,14 +13,40 @@ SELECT site FROM wanted WHERE workflow = :workflow ORDER BY site
 -- name: wanted
 SELECT w.workflow FROM (SELECT DISTINCT workflow FROM wanted WHERE site IN ('', :site)) w JOIN workflows f ON f.id = w.workflow
 WHERE f.owner IN ('', :owner) AND (
-    EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {ELIGIBLE})
-    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state = {RUNNING})
-    OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND state > {FAILED} AND state < {DISABLED})
+    EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_eligible -- sqlite
+            WHERE workflow = f.id AND state = {ELIGIBLE})
+    OR EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_running -- sqlite
+            WHERE workflow = f.id AND state = {RUNNING})
+    OR EXISTS (SELECT 1 FROM jobs
+            INDEXED BY jobs_aside -- sqlite
+            WHERE workflow = f.id AND state > {FAILED} AND state < {DISABLED})
     OR EXISTS (SELECT 1 FROM jobs WHERE workflow = f.id AND job = f.final AND state IN ({WAITING}, {ELIGIBLE})))
 ORDER BY w.workflow
 
 -- name: forget_wanted
 DELETE FROM wanted WHERE workflow = :workflow
+
+-- The latest attempts at commands that ended well: what ran, where, how long, with how much input.
+-- name: ran
+SELECT w.program, s.spec, p.site, a.ended - a.started, w.bytes
+FROM attempts a JOIN specs s ON s.workflow = a.workflow AND s.job = a.job JOIN placeholders p ON p.id = a.placeholder
+    JOIN workflows f ON f.id = a.workflow LEFT JOIN work w ON w.workflow = a.workflow AND w.job = a.job
+WHERE a.exit_code = 0 AND a.started > 0 AND a.step = :step AND f.owner IN ('', :owner) ORDER BY a.id DESC LIMIT :most
+
+-- name: note_work
+INSERT INTO work (workflow, job, program, bytes) VALUES (:workflow, :job, :program, :bytes)
+ON CONFLICT (workflow, job) DO UPDATE SET program = excluded.program, bytes = excluded.bytes
+
+-- name: expect
+INSERT INTO expected (workflow, job, site, seconds) VALUES (:workflow, :job, :site, :seconds)
+
+-- name: forget_expected
+DELETE FROM expected WHERE workflow = :workflow
+
+-- name: forget_work
+DELETE FROM work WHERE workflow = :workflow
 
 -- name: declare_files
 INSERT INTO files (workflow, job, inputs, outputs) VALUES (:workflow, :job, :inputs, :outputs)
@@ -36,10 +62,11 @@ SELECT workflow, job FROM attempts WHERE id = :lease
 DELETE FROM files WHERE workflow = :workflow
 
 -- name: ask_allocation
-INSERT INTO allocations (site, cores, seconds, state, asked, token) VALUES (:site, :cores, :seconds, :asked, :now, :token)
+INSERT INTO allocations (site, cores, seconds, state, asked, token, nodes)
+VALUES (:site, :cores, :seconds, :asked, :now, :token, :nodes)
 
 -- name: open_allocations
-SELECT id, cores, seconds, state, asked, queue_id, began FROM allocations WHERE site = :site AND ended IS NULL ORDER BY id
+SELECT id, cores, seconds, state, asked, queue_id, began, nodes FROM allocations WHERE site = :site AND ended IS NULL ORDER BY id
 
 -- name: all_allocations
 SELECT id, site, cores, seconds, state, asked, queue_id, began, ended, reason FROM allocations ORDER BY id
@@ -60,12 +87,18 @@ UPDATE allocations SET state = :runs, began = COALESCE(began, :now), instance = 
 
 -- What eligible jobs want, and what jobs use that run at a site.
 -- name: eligible_cores
-SELECT COALESCE(SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END), 0) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE}
+SELECT lane, SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END) FROM jobs
+    INDEXED BY jobs_eligible -- sqlite
+WHERE workflow = :workflow AND state = {ELIGIBLE} GROUP BY lane
 
 -- name: running_at
-SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END FROM placeholders p JOIN attempts a ON a.placeholder = p.id
+SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END, j.lane FROM placeholders p JOIN attempts a ON a.placeholder = p.id
     JOIN jobs j ON j.lease = a.id AND j.state = {RUNNING}
 WHERE p.site = :site AND p.ended IS NULL
+
+-- The folder of the placeholder that has an attempt which has not ended.
+-- name: home_of_lease
+SELECT p.home FROM attempts a JOIN placeholders p ON p.id = a.placeholder WHERE a.id = :lease AND a.ended IS NULL AND p.home <> ''
 
 -- name: unwant_at
 DELETE FROM wanted WHERE workflow = :workflow AND site = :site

@@ -211,7 +211,9 @@ FROM jobs j JOIN attempts a ON a.id = j.lease JOIN placeholders p ON p.id = a.pl
 WHERE j.workflow = :workflow AND j.job = :job
 
 -- name: ahead
-SELECT COUNT(*) FROM jobs WHERE workflow = :workflow AND state = {ELIGIBLE} AND kind <> {MILESTONE}
+SELECT COUNT(*) FROM jobs
+    INDEXED BY jobs_eligible -- sqlite
+WHERE workflow = :workflow AND state = {ELIGIBLE} AND kind <> {MILESTONE}
     AND (rank < :rank OR (rank = :rank AND (arrival < :arrival OR (arrival = :arrival AND job < :job))))
 
 -- name: in_lane

@@ -13,7 +13,7 @@ from typing import Protocol
 from headway.model.errors import HeadwayError, UsageError, shown
 from headway.model.record import record
 
-NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine"}
+NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine", "htcondor": "HTCondor"}
 
 
 class Status(Enum):
@@ -36,13 +36,14 @@ class Completed:
 
 @record
 class Request:
-    """What is asked for: cores of one host for a time, to run a command there."""
+    """What is asked for: cores of a host, or of several, for a time, to run a command there (on the first)."""
 
     name: str
     cores: int
     seconds: int
     log: str  # where the command's output goes
     options: tuple[str, ...] = ()  # the user's own, as the queue's submit command takes them
+    nodes: int = 1  # hosts, with as many cores each
 
 
 @record
@@ -56,6 +57,12 @@ class Listed:
 
 class Queue(Protocol):
     """One batch system."""
+
+    launcher: tuple[str, ...]
+    """What starts a command on several hosts of an allocation, once on each: words with {nodes} and {cores}.
+
+    None: it grants one host at a time.
+    """
 
     def script(self, request: Request, command: Sequence[str]) -> str:
         """What is submitted."""

@@ -14,6 +14,8 @@ ENVIRONMENT = "smp"  # the parallel environment for several cores of one host; a
 class GridEngine:
     """Keeps to queues.Queue."""
 
+    launcher: tuple[str, ...] = ()
+
     def script(self, request: Request, command: Sequence[str]) -> str:
         lines = [
             "#!/bin/sh",

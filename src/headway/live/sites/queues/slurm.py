@@ -29,12 +29,18 @@ _STATUS = {
 class Slurm:
     """Keeps to queues.Queue."""
 
+    # Where one of them fails, all end.
+    launcher = (
+        *("srun", "--nodes={nodes}", "--ntasks={nodes}", "--ntasks-per-node=1", "--cpus-per-task={cores}"),
+        "--kill-on-bad-exit=1",
+    )
+
     def script(self, request: Request, command: Sequence[str]) -> str:
         minutes = max(1, -(-request.seconds // 60))  # its limits are whole minutes, and 0 is none at all
         lines = [
             "#!/bin/sh",
             f"#SBATCH --job-name={request.name}",
-            "#SBATCH --nodes=1 --ntasks=1",
+            f"#SBATCH --nodes={request.nodes} --ntasks-per-node=1",
             f"#SBATCH --cpus-per-task={request.cores}",
             f"#SBATCH --time={minutes}",
             f"#SBATCH --output={quote(request.log.replace('%', '%%'))}",

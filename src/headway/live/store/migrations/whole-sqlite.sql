@@ -1,4 +1,4 @@
--- Written by scripts/whole-schema: what the migrations make up to number 8
+-- Written by scripts/whole-schema: what the migrations make up to number 9
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE workflows (
     id INTEGER PRIMARY KEY,
@@ -139,13 +139,27 @@ CREATE TABLE allocations (
     reason TEXT,
     token TEXT NOT NULL,
     instance TEXT
-);
+, nodes BIGINT NOT NULL DEFAULT 1);
 CREATE INDEX allocations_open ON allocations (site) WHERE ended IS NULL;
 CREATE TABLE affinities (
     workflow BIGINT NOT NULL,
     job BIGINT NOT NULL,
     after BIGINT NOT NULL,
     PRIMARY KEY (workflow, job)
+) WITHOUT ROWID;
+CREATE TABLE work (
+    workflow BIGINT NOT NULL,
+    job BIGINT NOT NULL,
+    program TEXT NOT NULL,
+    bytes BIGINT,
+    PRIMARY KEY (workflow, job)
+) WITHOUT ROWID;
+CREATE TABLE expected (
+    workflow BIGINT NOT NULL,
+    job BIGINT NOT NULL,
+    site TEXT NOT NULL,
+    seconds DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (workflow, job, site)
 ) WITHOUT ROWID;
 CREATE TABLE callers (
     placeholder BIGINT PRIMARY KEY,

@@ -1,0 +1,135 @@
+"""Copies over a link on which every answer takes a turn: many side by side, few bytes at once, no file twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headway.live.sites.copying import AT_ONCE, BESIDE, PIECE, Copying
+from headway.live.sites.frames import Folder, Put, Read, Seen
+from headway.live.sites.front_files import answered
+from headway.model.errors import HeadwayError
+
+if TYPE_CHECKING:
+    from headway.live.sites.frames import Control
+
+
+class Link:
+    """A far end in the same file system. All that was said before a turn is answered in it."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Control] = []
+        self.said: list[Control] = []
+        self.copying = Copying(self._say)
+        self.ended: list[str] = []  # what was copied, or why it could not be
+        self.turns = 0
+        self.most = 0  # bytes under way
+
+    def _say(self, message: Control) -> None:
+        self.said.append(message)
+        if not isinstance(message, Folder):
+            self.under_way.append(message)
+
+    def done(self, name: str) -> object:
+        return lambda error: self.ended.append(name if error is None else error.what)
+
+    def there(self, name: str, *pairs: tuple[Path, Path]) -> None:
+        found = [(str(here), str(there)) for here, there in pairs]
+        self.copying.there(found, [], self.done(name))  # type: ignore[arg-type]
+
+    def here(self, name: str, *pairs: tuple[Path, Path]) -> None:
+        found = [(str(there), str(here)) for there, here in pairs]
+        self.copying.here(found, self.done(name))  # type: ignore[arg-type]
+
+    def turn(self) -> None:
+        self.turns += 1
+        pieces = [one for one in self.under_way if isinstance(one, (Put, Read))]
+        moving = sum(len(one.data) * 3 // 4 if isinstance(one, Put) else PIECE for one in pieces)
+        self.most = max(self.most, moving)
+        messages, self.under_way = self.under_way, []
+        for message in messages:
+            answer = answered(message)  # type: ignore[arg-type]
+            number = answer.seen if isinstance(answer, Seen) else getattr(answer, "number", None)
+            self.copying.heard(-answer.stream if number is None else number, answer)  # type: ignore[union-attr]
+
+    def finish(self) -> None:
+        while self.under_way:
+            self.turn()
+
+
+def test_many_small_files_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    link, here, there = Link(), tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    for number in range(1000):
+        (here / f"f{number}").write_text(f"{number}\n")
+    link.there("sent", (here, there))
+    link.finish()
+    assert link.ended == ["sent"] and len(list(there.iterdir())) == 1000
+    assert link.turns <= 3 * (1000 // BESIDE + 2)
+    before = link.turns
+    link.here("home", (there, tmp_path / "home"))
+    link.finish()
+    assert link.ended == ["sent", "home"]
+    assert all((tmp_path / f"home/f{number}").read_text() == f"{number}\n" for number in range(1000))
+    assert link.turns - before <= 3 * (1000 // BESIDE + 2)
+
+
+def test_few_bytes_of_large_files_are_on_their_way_at_once(tmp_path: Path) -> None:
+    link, here, there = Link(), tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    for number in range(6):
+        (here / f"f{number}").write_bytes(bytes([number]) * (3 * PIECE + number))
+    link.there("sent", (here, there))
+    link.finish()
+    assert link.ended == ["sent"] and 0 < link.most <= AT_ONCE + PIECE
+    link.here("home", (there, tmp_path / "home"))
+    link.finish()
+    assert link.ended == ["sent", "home"] and link.most <= AT_ONCE + PIECE
+    for number in range(6):
+        assert (tmp_path / f"home/f{number}").read_bytes() == (here / f"f{number}").read_bytes()
+
+
+def test_two_jobs_that_need_the_same_file_at_once_send_it_once(tmp_path: Path) -> None:
+    link, here, there = Link(), tmp_path / "in", tmp_path / "there/in"
+    here.write_text("data")
+    for name in ("one", "two", "three"):
+        link.there(name, (here, there))
+    link.finish()
+    assert link.ended == ["one", "two", "three"] and there.read_text() == "data"
+    assert sum(isinstance(message, Put) for message in link.said) == 1
+
+
+def test_a_file_that_changed_while_another_job_had_it_sent_is_sent_again(tmp_path: Path) -> None:
+    link, here, there = Link(), tmp_path / "in", tmp_path / "there/in"
+    here.write_text("old")
+    link.there("one", (here, there))
+    link.turn()
+    link.turn()  # its text is there, but not under its name yet
+    here.write_text("newer")
+    link.there("two", (here, there))
+    link.finish()
+    assert link.ended == ["one", "two"] and there.read_text() == "newer"
+
+
+def test_a_file_that_cannot_be_sent_holds_up_only_those_who_need_it(tmp_path: Path) -> None:
+    link, here, there = Link(), tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    for name in ("good", "bad"):
+        (here / name).write_text(name)
+    (there / "bad.headway-part").symlink_to(tmp_path / "elsewhere")  # is not written through
+    link.there("both", (here / "good", there / "good"), (here / "bad", there / "bad"))
+    link.there("good", (here / "good", there / "good"))
+    link.finish()
+    assert "good" in link.ended and (there / "good").read_text() == "good"
+    (why,) = (one for one in link.ended if one != "good")
+    assert "cannot be written there: Too many levels of symbolic links" in why
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_nothing_to_copy_is_done_at_once(tmp_path: Path) -> None:
+    link = Link()
+    ended: list[HeadwayError | None] = []
+    link.copying.there([], [], ended.append)
+    link.copying.here([], ended.append)
+    assert ended == [None, None]
