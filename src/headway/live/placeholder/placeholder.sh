@@ -26,7 +26,7 @@ Leave when nothing is left to do.
   -e           leave also when there is nothing to do just now
   -w SECONDS   the longest time between two questions for a job; default: 30
   -k SECONDS   how often to ask whether a running job is to end; 0: never; default: 60
-  -q SCHED     the queue that this runs in: slurm, gridengine, process, none; default: found out
+  -q SCHED     the queue that this runs in: slurm, gridengine, htcondor, process, none; default: found out (htcondor: say it)
   -i ID        what this is called there; default: found out
   -H HOST      where that queue can be asked; default: found out
 
