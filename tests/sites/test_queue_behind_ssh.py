@@ -60,7 +60,7 @@ def bench(cluster: LoginHost, tmp_path: Path) -> Iterator[Bench]:
     yield found
     cluster.hosts.heal("h1")
     found.close()
-    until(lambda: not cluster("squeue", "-h").strip())
+    until(lambda: not cluster("squeue", "-h").strip(), 180)  # Slurm kills what cannot tell its store that it ends
 
 
 def test_sixty_jobs_run_on_nodes_that_reach_only_their_login_host(bench: Bench) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.infra.postgres import throw_away
 from tests.infra.queues import Cluster, slurm
 from tests.live.ledger import runner_of, until
 from tests.sites.bench import Bench
@@ -148,7 +149,6 @@ class TestABatchQueue:
         until(lambda: not bench.cluster("squeue", "-h", "-o", "%j").strip())
         attempts = bench.json("history")["attempts"]
         assert {one["outcome"] for one in attempts} == {"given back"} and len(attempts) == 6
-        until(lambda: not runner_of(bench.home))
 
     def test_a_run_at_a_queue_leaves_to_others_what_was_submitted(self, queued: QueueBench) -> None:
         bench = queued
@@ -174,6 +174,27 @@ class TestABatchQueue:
         until(lambda: bench.json("status")["workflows"][0]["done"] == 2)
         assert bench.ledger == {"begin": 2, "end": 2}
         bench("sites", "stop", "cluster")
+
+    def test_a_server_that_restarts_meanwhile_loses_nothing(self, queued: QueueBench) -> None:
+        bench = queued
+        with throw_away() as server:
+            store = ("--store", server.url)
+            bench.script(f"for n in range(8): workflow.job(f'j{{n}}', {GATED!r})")
+            bench("submit", "w.py", *store)
+            bench("sites", "start", "cluster", *store)
+            bench.wait_for("begin", 4)
+            server.stop()
+            (bench.folder / "go").touch()
+            bench.wait_for("end", 4)
+            server.start()
+            bench.wait_for("end", 8)
+            until(lambda: bench.json("status", *store)["workflows"][0]["done"] == 8)
+            assert bench.ledger == {"begin": 8, "end": 8}
+            assert bench.json("sites", "cluster", *store)["sites"][0]["standing"] == 3
+            bench("sites", "stop", "cluster", *store)
+            until(lambda: not bench.cluster("squeue", "-h").strip())
+            (home,) = bench.folder.glob(".headway/server-*/sites/cluster")
+            os.kill(runner_of(home), signal.SIGTERM)
 
     def test_a_queue_that_does_not_answer_is_told_and_not_started(self, queued: QueueBench) -> None:
         bench = queued

@@ -17,7 +17,7 @@ _OTHER_NAMES = {
     "retries": "retry retrys maxretries maxretry retrycount retrylimit numretries nretries tries maxtries attempts",
     "time": "timeout timelimit maxtime walltime limit",
     "cores": "cpu cpus ncpu ncpus numcpus ncores numcores cpucount threads nthreads processors slots",
-    "nodes": "machines machinecount nnodes numnodes nodecount",
+    "nodes": "machinecount nnodes numnodes nodecount",
     "memory": "mem ram maxmemory maxmem memorymb memmb memlimit memorylimit",
     "directory": "dir cwd workdir workingdir workingdirectory folder initialdir",
     "seconds": "runtime duration expected",
