@@ -21,7 +21,8 @@ from headway.engine.peer import Peer
 from headway.engine.peering.messages import Letter
 from headway.model.dag import Dag
 from headway.policies.by_when.sequences import decomposition
-from headway.sim.peers import BEGIN, HOUR, Scenario, Simulation, laplace
+from headway.sim.peer_scenario import BEGIN, HOUR, Scenario, laplace
+from headway.sim.peers import Simulation
 
 
 def random_dag(jobs: int, reach: int) -> tuple[Dag, list[int]]:

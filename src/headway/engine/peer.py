@@ -266,6 +266,6 @@ class Peer:
             if link.father:
                 source = self.tree.branch if link.level else self.leaf
                 times.append(min(link.next_beat, (epoch(now) + 1) * EPOCH))
-                if source and source.changed:
+                if source and (source.changed or link.told is None or link.told.epoch != epoch(now)):
                     times.append(link.next_summary)
         return max(min(times, default=now + self.settings.refresh), now + 1)

@@ -38,6 +38,7 @@ class Plan:
     left: list[int]  # jobs of each sequence that have no offer
     pieces: dict[PieceId, Place] = field(default_factory=dict)
     asked: int = 0  # when something was sent last
+    renew_at: int = 0  # when what is held is renewed next
     hops: int = 0
     splits: int = 0
 
@@ -99,7 +100,7 @@ class Flow:
             for job in jobs
         ]
         windows = Windows(dag, cut, lengths, start, self.deadline, notice, before)
-        waits, then = _order(dag, cut)
+        waits, then = waiting(dag, cut)
         self.serial += 1
         left = [len(sequence) for sequence in cut.sequences]
         return Plan(self.serial, jobs, dag, cut, windows, now, waits, then, left, asked=now)
@@ -110,7 +111,7 @@ class Flow:
         return all(parent in self.done or self.where.get(parent) == piece for parent in self.parents[job])
 
 
-def _order(dag: Dag, cut: Decomposition) -> tuple[list[int], list[list[int]]]:
+def waiting(dag: Dag, cut: Decomposition) -> tuple[list[int], list[list[int]]]:
     """Which sequences wait for which: a later one for every earlier one that it is joined to."""
     pairs = {tuple(sorted((cut.sequence_of[one], cut.sequence_of[other]))) for one, other in dag.arcs()}
     waits, then = [0] * len(cut.sequences), [list[int]() for _ in cut.sequences]

@@ -217,7 +217,7 @@ class Leaf:
             if not hold.committed and hold.until <= now:
                 out += self._removed(piece, hold, (), now)
         for core in self.cores:
-            late = {one.piece for one, start in zip(core.queue, core.starts, strict=True) if start < now}
+            late = dict.fromkeys(one.piece for one, at in zip(core.queue, core.starts, strict=True) if at < now)
             for piece in late:
                 out += self.given_up(piece, now)
             if core.running is None and core.queue:

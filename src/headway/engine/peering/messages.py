@@ -187,6 +187,8 @@ class Outcome:
     workflow: int
     state: str
     reason: str = ""
+    hops: int = 0  # of the request that went furthest, if it is accepted
+    splits: int = 0  # pieces more than sequences
 
 
 Message = (

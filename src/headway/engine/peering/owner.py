@@ -37,7 +37,6 @@ class Owner:
         self.flows: dict[int, Flow] = {}
         self.fastest = power  # of the grid, as far as it is known
         self.stage = settings.stage  # what a stage is expected to take
-        self.next_renewal = 0
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
@@ -59,7 +58,7 @@ class Owner:
             if plan.windows.share > 0:
                 why += f"; {shortest / 1000:.0f} s would be enough"
             return self._gave_up(flow, why)
-        flow.plan, flow.retry_at = plan, -1
+        flow.plan, flow.retry_at, plan.renew_at = plan, -1, now + self.settings.renew
         flow.attempts += 1
         out: Out = []
         for number, waits in enumerate(plan.waits):
@@ -147,7 +146,7 @@ class Owner:
         if flow.accepted:
             return self._started(flow)
         flow.accepted = True
-        return [(WORLD, Outcome(flow.id, ACCEPTED)), *self._started(flow)]
+        return [(WORLD, Outcome(flow.id, ACCEPTED, "", plan.hops, plan.splits)), *self._started(flow)]
 
     def _started(self, flow: Flow) -> Out:
         """Inputs that came while a plan was made; a second start changes nothing."""
@@ -258,9 +257,6 @@ class Owner:
         """Repeats what was refused, renews what is held, and gives up on who is silent."""
         out: Out = []
         settings = self.settings
-        renewal = now >= self.next_renewal
-        if renewal:
-            self.next_renewal = now + settings.renew
         for flow in list(self.flows.values()):
             plan = flow.plan
             if plan is None and 0 <= flow.retry_at <= now:
@@ -269,7 +265,8 @@ class Owner:
             if plan is not None and now >= plan.asked + settings.answer:
                 out += self._rolled_back(flow, plan) + self._again(flow, now)
                 continue
-            if plan is not None and renewal:
+            if plan is not None and now >= plan.renew_at:
+                plan.renew_at = now + settings.renew
                 out += [(place.leaf, Renew(piece)) for piece, place in plan.pieces.items() if not place.committed]
             silent = settings.status * 5 // 2
             for piece, place in list(flow.pieces.items()):
@@ -284,7 +281,7 @@ class Owner:
         times = []
         for flow in self.flows.values():
             if flow.plan is not None:
-                times += [flow.plan.asked + self.settings.answer, self.next_renewal]
+                times += [flow.plan.asked + self.settings.answer, flow.plan.renew_at]
             elif flow.retry_at >= 0:
                 times.append(flow.retry_at)
             times += [place.heard + self.settings.status * 5 // 2 for place in flow.pieces.values() if place.committed]

@@ -9,7 +9,8 @@ from headway.engine.peering.settings import Settings
 from headway.experiments.peercomp.measuring import PLANS, PRIORITIES, UNBOUND, Plan, Runs, handling, interval, width
 from headway.experiments.report import Claim, Report, drawing_board, make, save
 from headway.policies.by_when.reference_points import MINUTE, points
-from headway.sim.peers import Scenario, Simulation
+from headway.sim.peer_scenario import Scenario
+from headway.sim.peers import Simulation
 
 __all__ = ["PLANS", "reproduce"]
 

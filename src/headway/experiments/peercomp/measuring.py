@@ -13,7 +13,8 @@ from headway.engine.peering.settings import Settings
 from headway.model.dag import Dag
 from headway.model.record import record, replace
 from headway.policies.by_when.sequences import decomposition
-from headway.sim.peers import MODELS, Scenario, Simulation
+from headway.sim.peer_scenario import MODELS, Scenario
+from headway.sim.peers import Simulation
 from headway.sim.ratios import mean
 
 PRIORITIES = (1.1, 1.2, 1.3, 1.4)
