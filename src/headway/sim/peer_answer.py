@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.model.record import record
 from headway.sim.kernels import peer_state as at
 from headway.sim.kernels.peer_pieces import BASE
 from headway.sim.peer_grid import Grid
@@ -19,8 +20,18 @@ ACK, STATUS, STATUS_ACK = 45, 18, 3  # bytes of what is only counted, without it
 Longs = NDArray[np.int64]
 
 
-def run(grid: Grid, done: Callable[[float], None] = lambda seconds: None) -> dict[str, Any]:
-    """Lets workflows arrive, then lets all that were accepted end; what was measured."""
+@record
+class Measured:
+    """What was measured, and the allocation times of all accepted workflows, in order."""
+
+    answer: dict[str, Any]
+    allocation: list[float]
+
+
+def run(
+    grid: Grid, done: Callable[[float], None] = lambda seconds: None, to_the_end: bool = True
+) -> dict[str, Any]:  # fmt: skip
+    """Lets workflows arrive, then lets all that were accepted end, or be decided on only; the answer."""
     begun, s = time.perf_counter(), grid.state
     _until(grid, grid.end, done)
     s = grid.state
@@ -31,7 +42,9 @@ def run(grid: Grid, done: Callable[[float], None] = lambda seconds: None) -> dic
     used = int(((peer[:, at.WORKED] - rest) * power).sum())
     found["utilisation"] = used / (int(power.sum()) * (grid.end - BEGIN))
     found["events"] = events
-    while int(grid.state.g[at.G_NOW]) < grid.last and grid.state.g[at.G_OPEN]:
+    if not to_the_end:
+        _until(grid, min(grid.end + MINUTE, grid.last), done)
+    while to_the_end and int(grid.state.g[at.G_NOW]) < grid.last and grid.state.g[at.G_OPEN]:
         _until(grid, min(int(grid.state.g[at.G_NOW]) + 5 * MINUTE, grid.last), done)
     found = {**_of_workflows(grid), **found}
     found["seconds"] = time.perf_counter() - begun
@@ -131,8 +144,16 @@ def _levels(grid: Grid, seconds: float) -> list[dict[str, Any]]:
     return found
 
 
-def simulated(
-    scenario: Scenario, done: Callable[[float], None] = lambda seconds: None
-) -> dict[str, Any]:  # fmt: skip
+def simulated(scenario: Scenario, done: Callable[[float], None] = lambda seconds: None) -> dict[str, Any]:
     """Runs a scenario in the kernel."""
     return run(Grid(scenario), done)
+
+
+def measured(scenario: Scenario, to_the_end: bool = True) -> Measured:
+    """The same with the time that each workflow took to be accepted."""
+    grid = Grid(scenario)
+    found = run(grid, to_the_end=to_the_end)
+    told = grid.state.outcome[: len(grid.state.arrival)]
+    accepted = np.isin(told[:, at.W_STATE], (at.DONE, at.ACCEPTED))
+    times = np.sort((told[:, at.W_DECIDED] - grid.state.arrival[:, 0])[accepted]) / 1000
+    return Measured(found, times.tolist())

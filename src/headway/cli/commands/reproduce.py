@@ -27,14 +27,14 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "how",
     flag_value="quick",
     default="quick",
-    help="prio, peercomp: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: one. The default.",
+    help="prio: ten minutes on two cores; batchqueue, trellisdag, peercomp: three; opportunistic: one. The default.",
 )
 @click.option(
     "--full",
     "how",
     flag_value="full",
     help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on."
-    " trellisdag: a quarter of an hour.",
+    " trellisdag, peercomp: a quarter of an hour and more.",
 )
 @click.option(
     "--live",
