@@ -15,6 +15,9 @@ from headway.model.dag import Dag
 from headway.model.record import record
 
 
+TAKEN = -2  # instead of the job before one: it is in a sequence already
+
+
 @record
 class Decomposition:
     """Sequences in the order in which they are taken, and the stage in which each can be sent."""
@@ -85,29 +88,30 @@ def _sequences(parents: list[list[int]], children: list[list[int]], lengths: lis
         while at >= 0:
             path.append(at)
             taken[at] = 1
-            at = lead[at]
+            before, lead[at] = lead[at], TAKEN
+            at = before
         path.reverse()
         found.append(path)
-        for at in _cut(path, parents, children, lead, offered, taken, first_only):
+        losers = _cut(path, parents, children, lead, offered, taken, first_only)
+        for at in losers:
             marked[at] = 1
-        at = marked.find(1, path[0])
+        at = marked.find(1, min(losers, default=size))
         while at >= 0:  # in topological order, so that each is measured once
             marked[at] = 0
-            if not taken[at]:
-                best, first = -1, -1
-                if not first_only[at]:
-                    for parent in parents[at]:
-                        if offered[parent] > best:
-                            best, first = offered[parent], parent
-                lead[at] = first
-                total = lengths[at] + best if best > 0 else lengths[at]
-                if total != longest[at]:
-                    longest[at] = total
-                    if offered[at] >= 0:
-                        offered[at] = total
-                        for child in children[at]:
-                            if lead[child] == at:
-                                marked[child] = 1
+            best, first = -1, -1
+            if not first_only[at]:
+                for parent in parents[at]:
+                    if offered[parent] > best:
+                        best, first = offered[parent], parent
+            lead[at] = first
+            total = lengths[at] + best if best > 0 else lengths[at]
+            if total != longest[at]:
+                longest[at] = total
+                if offered[at] >= 0:
+                    offered[at] = total
+                    for child in children[at]:
+                        if lead[child] == at:
+                            marked[child] = 1
             at = marked.find(1, at + 1)
     return found
 
