@@ -16,14 +16,15 @@ from headway.engine.peering.messages import (
     Kill,
     Launch,
     Letter,
+    Note,
     Outcome,
     PieceId,
     Submit,
     Tick,
     Withdraw,
-    size,
 )
 from headway.engine.peering.settings import Settings
+from headway.engine.peering.sizes import size
 from headway.engine.peering.tree_messages import Node as TreeNode
 from headway.model.record import mutable, record
 from headway.sim.heap import Heap, Streams
@@ -96,6 +97,7 @@ class World:
         self.drift = drift or (lambda peer: 0)  # by how much each clock is off
         self.noise: Callable[[], float] = lambda: 1.0  # actual over expected run time
         self.places: Callable[[Letter], bool] = lambda letter: False  # somebody else than the tree finds room
+        self.on_note: Callable[[int, Note], None] = lambda peer, note: None
         self.on_outcome: Callable[[int, Outcome], None] = lambda peer, outcome: None
 
     @property
@@ -155,7 +157,7 @@ class World:
         number = peer.number
         for letter in letters:
             body = letter.body
-            if letter.to == number and isinstance(body, Launch | Kill | Outcome):
+            if letter.to == number and isinstance(body, Launch | Kill | Outcome | Note):
                 self._obey(number, body)
             elif letter.to == number:
                 self.heap.at(self.heap.now, partial(self._handled, number, letter), AT_ONCE)
@@ -196,8 +198,11 @@ class World:
 
         self.heap.at(when, arrives, LETTERS + (sender << 32) + serial)
 
-    def _obey(self, number: int, body: Launch | Kill | Outcome) -> None:
+    def _obey(self, number: int, body: Launch | Kill | Outcome | Note) -> None:
         """What a peer says to its own world."""
+        if isinstance(body, Note):
+            self.on_note(number, body)
+            return
         if isinstance(body, Outcome):
             self._outcome(number, body)
             return

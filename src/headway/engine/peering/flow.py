@@ -82,9 +82,12 @@ class Flow:
                 stack.extend(self.children[job])
         return found
 
-    def planned(self, now: int, wait: int, notice: int) -> Plan:
-        """A plan for what is to be planned, that begins after the time its stages are expected to take."""
-        jobs = sorted(self.to_plan)
+    def planned(self, now: int, wait: int, notice: int, attempt: int = 0) -> Plan:
+        """A plan for what is to be planned, that begins after the time its stages are expected to take.
+
+        `attempt`: that of a plan which was made before a crash.
+        """
+        jobs = sorted(job for job in self.to_plan if job not in self.done)
         number = {job: at for at, job in enumerate(jobs)}
         pairs = [(number[one], number[other]) for one in jobs for other in self.children[one] if other in number]
         times = self.times()
@@ -101,9 +104,13 @@ class Flow:
         ]
         windows = Windows(dag, cut, lengths, start, self.deadline, notice, before)
         waits, then = waiting(dag, cut)
-        self.serial += 1
+        self.serial = attempt or self.serial + 1
         left = [len(sequence) for sequence in cut.sequences]
         return Plan(self.serial, jobs, dag, cut, windows, now, waits, then, left, asked=now)
+
+    def ready(self, place: Place) -> tuple[int, ...]:
+        """Jobs of a piece that can run with what is at its node."""
+        return tuple(job for job in place.jobs if self.has_inputs(job))
 
     def has_inputs(self, job: int) -> bool:
         """Whether all that a job needs from other nodes is there; what its own piece makes is at its node."""

@@ -14,7 +14,6 @@ from heapq import heapify, heappop, heapreplace
 from headway.model.dag import Dag
 from headway.model.record import record
 
-
 TAKEN = -2  # instead of the job before one: it is in a sequence already
 
 
