@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from headway.engine.peering.owner import NO_ROOM
 from headway.model.record import record
 from headway.sim.kernels import peer_state as at
 from headway.sim.kernels.peer_pieces import BASE
@@ -73,7 +74,7 @@ def _of_workflows(grid: Grid) -> dict[str, Any]:
     speedups = alone[is_done] / (ended - when)[is_done]
     times = np.sort((decided - when)[accepted]) / 1000
     reasons = {
-        "no peer has room for it in time": int((state == at.REJECTED).sum()),
+        NO_ROOM: int((state == at.REJECTED).sum()),
         "the longest path cannot be done by its deadline on the fastest node": int((state == at.TOO_LONG).sum()),
     }
     return {

@@ -28,7 +28,8 @@ from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree_messages import Key
 
 Out = list[tuple[int, Message]]
-WORLD = 0
+WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf
+NO_ROOM = "no peer has room for it by its deadline; a later one may do"
 ACCEPTED, REJECTED, DONE, FAILED = "accepted", "rejected", "done", "failed"
 
 
@@ -149,11 +150,11 @@ class Owner:
         if plan is None or not plan.reserved or not all(one.committed for one in plan.pieces.values()):
             return []
         flow.plan, flow.attempts, flow.to_plan = None, 0, set()
-        note: Out = [(WORLD, Note(flow.id, Step.ACCEPTED, (plan.attempt,)))]
+        note = (WORLD, Note(flow.id, Step.ACCEPTED, (plan.attempt,)))
         if flow.accepted:
-            return note + self._started(flow)
+            return [note, *self._started(flow)]
         flow.accepted = True
-        return [*note, (WORLD, Outcome(flow.id, ACCEPTED, "", plan.hops, plan.splits)), *self._started(flow)]
+        return [note, (WORLD, Outcome(flow.id, ACCEPTED, "", plan.hops, plan.splits)), *self._started(flow)]
 
     def _started(self, flow: Flow) -> Out:
         """Inputs that came while a plan was made; a second start changes nothing."""
@@ -186,7 +187,7 @@ class Owner:
 
     def _again(self, flow: Flow, now: int) -> Out:
         if flow.attempts >= self.settings.attempts and not flow.accepted:
-            return self._gave_up(flow, "no peer has room for it in time")
+            return self._gave_up(flow, NO_ROOM)
         spread = (self.peer * 7919 + flow.id * 104729 + flow.attempts * 31) % self.settings.pause
         flow.retry_at = now + self.settings.pause + spread
         return []
@@ -249,7 +250,7 @@ class Owner:
         return out
 
     def _status(self, sender: int, body: Status, now: int) -> Out:
-        unknown, out = [], list[tuple[int, Message]]()
+        unknown, out = [], Out()
         for piece, job, ok in body.ended:
             if piece[0] == self.peer:
                 out += self.said(sender, Finished(piece, job, ok), now)
@@ -295,6 +296,3 @@ class Owner:
                 times.append(flow.retry_at)
             times += [place.heard + self.settings.status * 5 // 2 for place in flow.pieces.values() if place.committed]
         return min(times, default=-1)
-
-
-FATHER = -1  # stands for the father of the owner's leaf
