@@ -7,7 +7,8 @@ from pathlib import Path
 
 from headway.experiments.peercomp.all import reproduce
 from headway.experiments.peercomp.claims import by_maximum, judged, of_bound, of_fits, of_oracle, of_sizes
-from headway.experiments.peercomp.measuring import Plan, width
+from headway.experiments.peercomp.measuring import Plan, Runs, width
+from headway.sim.peer_scenario import Scenario
 
 LITTLE = Plan("quick", 16, 0.15, 2, 64, 0.3, 64, 0.3, (32, 64), 0.3)
 
@@ -23,6 +24,18 @@ def test_the_whole_report_on_little(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "report.json").read_text())
     assert len(found["table_2"]) == 8 and len(found["others"]) == 7 and len(found["fits"]) == 3
     assert abs(steps[0] / sum(steps[1:]) - 1) < 1e-6  # what was expected is what was done
+
+
+def test_a_run_that_is_known_is_not_measured_again_and_a_torn_line_is(tmp_path: Path) -> None:
+    kept = tmp_path / "runs.jsonl"
+    scenario = Scenario(nodes=32, hours=0.1)
+    first = Runs(LITTLE, lambda seconds: None, kept).one(scenario)
+    lines = kept.read_text()
+    again = Runs(LITTLE, lambda seconds: None, kept).one(scenario)
+    assert again.answer == first.answer and kept.read_text() == lines  # seconds of the first run, too
+    kept.write_text(lines[: len(lines) // 2])
+    other = Runs(LITTLE, lambda seconds: None, kept).one(scenario).answer
+    assert {**other, "seconds": 0, "peak_rss": 0} == {**first.answer, "seconds": 0, "peak_rss": 0}
 
 
 def test_what_the_paper_says_of_a_million_nodes_is_open_where_fewer_were_simulated(tmp_path: Path) -> None:

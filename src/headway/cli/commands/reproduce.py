@@ -55,7 +55,8 @@ def command(name: str, how: str, output: str | None, data: str | None, starts: i
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
-    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials. With --live
+    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials, runs of
+    peercomp in DIR/runs.jsonl. With --live
     they are live.md and live.json, from real processes.
 
     \b

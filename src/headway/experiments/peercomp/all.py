@@ -20,7 +20,6 @@ TABLE_1 = {
 }
 TABLE_2 = {"laplace": (2.05, 2.09, 2.18, 2.22), "fork-join": (2.12, 2.85, 2.90, 2.92)}
 FIGURE_6 = {"fork-join": (4, 8, 16), "laplace": (3, 4, 5)}
-POINTS = 200  # of a curve
 
 
 def reproduce(
@@ -29,7 +28,7 @@ def reproduce(
     """Measures everything, and writes the report."""
     make(folder)
     report = Report("PeerComp, done again", f"headway reproduce peercomp --{plan.name}")
-    runs = Runs(plan, done)
+    runs = Runs(plan, done, folder / "runs.jsonl")
     expect(expected(plan))
     report.say(
         "The paper: J. Celaya, U. Arronategui, Distributed Scheduler of Workflows with Deadlines in a P2P Desktop Grid."
@@ -126,9 +125,7 @@ def _figure_6(report: Report, runs: Runs, folder: Path) -> None:
     pyplot = drawing_board()
     figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
     for name, values in curves.items():
-        step = max(1, len(values) // POINTS)
-        some = [*values[::step], *values[-1:]]
-        axes.plot(some, [(at + 1) / len(some) for at in range(len(some))], lw=1, label=name)
+        axes.plot(values, [(at + 1) / len(values) for at in range(len(values))], lw=1, label=name)
     axes.set_xlabel("allocation time, s")
     axes.set_ylabel("share of workflows")
     axes.legend(frameon=False)

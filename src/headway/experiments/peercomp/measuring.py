@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from headway.sim.ratios import mean
 
 PRIORITIES = (1.1, 1.2, 1.3, 1.4)
 MILLION = 1_000_000
+CURVE = 200  # points of one
 UNBOUND = Settings(update=1)
 
 
@@ -41,23 +45,33 @@ class Plan:
 
 PLANS = {
     "quick": Plan("quick", 80, 1.0, 4, 2_048, 1.0, 16_384, 0.1, (1_000, 10_000, 100_000), 0.25),
-    "full": Plan("full", 80, 1.0, 4, 16_384, 1.0, 1_048_576, 0.05, (1_000, 10_000, 100_000, 1_048_576), 1.0),
+    "full": Plan("full", 80, 1.0, 4, 8_192, 1.0, 1_048_576, 0.05, (1_000, 10_000, 100_000, 1_048_576), 0.5),
 }
 
 
 class Runs:
-    """Runs a plan's scenarios, and says how far that is."""
+    """Runs a plan's scenarios, and says how far that is. What was measured is kept, and not measured again."""
 
-    def __init__(self, plan: Plan, done: Callable[[float], None]) -> None:
-        self.plan, self._done = plan, done
+    def __init__(self, plan: Plan, done: Callable[[float], None], kept: Path) -> None:
+        self.plan, self._done, self._kept = plan, done, kept
+        self._known: dict[str, dict[str, Any]] = {}
+        text = kept.read_text() if kept.exists() else ""
+        whole = text[: text.rfind("\n") + 1]  # without what was being written when a run was interrupted
+        if whole != text:
+            kept.write_text(whole)
+        for line in whole.splitlines():
+            one = json.loads(line)
+            self._known[one["of"]] = one
 
     def beside_others(self, **changes: Any) -> list[dict[str, Any]]:
         """A small scenario with each seed, message by message."""
         base = Scenario(nodes=self.plan.few, hours=self.plan.few_hours)
         found = []
         for seed in range(self.plan.seeds):
-            found.append(Simulation(replace(base, **changes, seed=seed)).run())
+            scenario = replace(base, **changes, seed=seed)
+            one = self._once(f"messages {scenario}", partial(_by_messages, scenario))
             self._done(cost(base, messages=True))
+            found.append(one["answer"])
         return found
 
     def of_many(self, **changes: Any) -> list[dict[str, Any]]:
@@ -67,9 +81,32 @@ class Runs:
 
     def one(self, scenario: Scenario, to_the_end: bool = True) -> Measured:
         """By the kernel; until all that was accepted has ended, or only while workflows arrive."""
-        found = measured(scenario, to_the_end=to_the_end)
+
+        def measure() -> dict[str, Any]:
+            it = measured(scenario, to_the_end=to_the_end)
+            return {"answer": it.answer, "allocation": _thinned(it.allocation)}
+
+        found = self._once(f"kernel {scenario} {to_the_end}", measure)
         self._done(cost(scenario))
-        return found
+        return Measured(found["answer"], found["allocation"])
+
+    def _once(self, of: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What is known of a run, or is measured now and known from then on."""
+        if of not in self._known:
+            self._known[of] = {"of": of, **json.loads(json.dumps(measure()))}
+            with self._kept.open("a") as file:
+                file.write(json.dumps(self._known[of]) + "\n")
+        return self._known[of]
+
+
+def _by_messages(scenario: Scenario) -> dict[str, Any]:
+    return {"answer": Simulation(scenario).run()}
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    """A curve of some hundred points, its ends among them."""
+    step = max(1, len(values) // CURVE)
+    return [*values[::step], *values[-1:]]
 
 
 def cost(scenario: Scenario, messages: bool = False) -> float:
