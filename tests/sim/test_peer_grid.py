@@ -146,3 +146,9 @@ def test_without_failures_no_accepted_deadline_is_missed_in_a_grid_of_thousands(
     assert found["accepted"] > 1000 and found["rejected"] > 100
     assert (found["missed"], found["failed"], found["too_late"]) == (0, 0, 0)
     assert found["submitted"] == found["accepted"] + found["rejected"]
+
+
+def test_a_job_that_ends_at_the_last_moment_is_heard_of_in_time() -> None:
+    """One workflow of 8,054 ended twelve milliseconds before its deadline, and its owner heard of it fifteen after."""
+    found = simulated(Scenario(nodes=8192, model="laplace", priority=1.1, hours=1.0, seed=2))
+    assert found["submitted"] == 8054 and found["missed"] == 0

@@ -28,6 +28,16 @@ def test_a_workflow_is_reserved_run_and_done_by_its_deadline() -> None:
     assert all(fork[3] <= run[2] and run[3] <= join[2] for run in net.runs if run[1] in (1, 2, 3))
 
 
+def test_the_owner_hears_of_the_last_job_by_the_deadline_even_if_that_runs_as_late_as_it_may() -> None:
+    """The last jobs are due as long before it as news can take."""
+    net = Net().grown(2)
+    net.tell(1, submit(net, jobs=1, deadline=50))
+    deadline = net.now + 50 * MINUTE
+    net.run(5000)
+    dues = [one.due for peer in net.peers.values() for one in peer.leaf.cores[0].queue]
+    assert len(dues) >= 2 and max(dues) == deadline - net.settings.notice
+
+
 def test_all_sequences_that_are_ready_are_sent_at_once() -> None:
     net = Net().grown(6)
     net.tell(1, submit(net, jobs=4))

@@ -102,7 +102,7 @@ class Flow:
             )
             for job in jobs
         ]
-        windows = Windows(dag, cut, lengths, start, self.deadline, notice, before)
+        windows = Windows(dag, cut, lengths, start, self.deadline - notice, notice, before)  # its owner hears of it
         waits, then = waiting(dag, cut)
         self.serial = attempt or self.serial + 1
         left = [len(sequence) for sequence in cut.sequences]

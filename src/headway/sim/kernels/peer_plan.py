@@ -94,7 +94,8 @@ def _pin(s: State, plan: int, job: int, begin: int, end: int) -> None:
 def planned(s: State, flow: int) -> None:
     """Begins a try at reserving room for all jobs."""
     row, now, jobs, sequences = s.flow[flow], s.g[st.G_NOW], s.setting[st.S_JOBS], s.setting[st.S_SEQUENCES]
-    owner, deadline, time = row[st.F_OWNER], row[st.F_DEADLINE], row[st.F_TIME]
+    owner, time = row[st.F_OWNER], row[st.F_TIME]
+    deadline = row[st.F_DEADLINE] - s.setting[st.S_NOTICE]  # its owner hears of it in time
     start = now + s.peer[owner, st.STAGE] * s.setting[st.S_WIDTH]
     room = deadline - start - s.setting[st.S_NOTICE] * s.setting[st.S_HOPS]
     share = room / max(s.setting[st.S_PATH] * time, 1)
