@@ -1,6 +1,11 @@
-"""What deadlines cost: cutting large workflows, handling a message on real dags, and the message-level simulator.
+"""What deadlines cost: cutting large workflows, handling a message on real dags, and both simulators of peers.
 
     .venv/bin/python benchmarks/peers.py [--repeat 3] [--jobs 100000] [--nodes 300]
+    .venv/bin/python benchmarks/peers.py --kernel 1048576 [--fan-out 4] [--hours 1]
+
+With --kernel only the kernel is measured: an hour of fork-joins of 8 branches at priority 1.3, arrivals at 93% of all
+power, every message of two phases with its bytes and its time on a link, updates once a second at most. Compiling it
+is not counted, and what is over when the last workflow has arrived.
 
 Times are CPU times of one thread. Cutting is measured on random dags with three arcs a job, near (within 50 and 1,000
 places) and far, and on a Laplace grid, where all jobs are equal and every cut changes all paths below it.
@@ -21,7 +26,8 @@ from headway.engine.peer import Peer
 from headway.engine.peering.messages import Letter
 from headway.model.dag import Dag
 from headway.policies.by_when.sequences import decomposition
-from headway.sim.peers import BEGIN, HOUR, Scenario, Simulation, laplace
+from headway.sim.peer_scenario import BEGIN, HOUR, Scenario, laplace
+from headway.sim.peers import Simulation
 
 
 def random_dag(jobs: int, reach: int) -> tuple[Dag, list[int]]:
@@ -68,12 +74,38 @@ def handled(simulation: Simulation) -> list[float]:
     return sorted(taken)
 
 
+def kernel(nodes: int, fan_out: int, hours: float) -> None:
+    """One simulated grid: CPU seconds, events and memory."""
+    from headway.sim.kernels import peer_state as st
+    from headway.sim.peer_grid import Grid
+
+    Grid(Scenario(nodes=64, hours=0.1)).until(BEGIN + 1000)  # compiles it
+    begun = time.process_time()
+    grid = Grid(Scenario(nodes=nodes, fan_out=fan_out, hours=hours, seed=1))
+    made = time.process_time() - begun
+    grid.until(grid.end)
+    seconds = time.process_time() - begun
+    s, memory = grid.state, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    events = int(s.g[st.G_ALL_EVENTS])
+    counts = {name: int(s.g[st.G_COUNTS + number]) for number, name in enumerate(st.NAMES)}
+    print(f"{nodes:,} peers, fan-out {fan_out}, {hours:g} h: {seconds:.0f} s of CPU ({made:.0f} of them to begin),")
+    print(f"{events:,} events, {events / seconds:,.0f} a second,", end=" ")
+    print(f"{memory / 1e9:.2f} GB, {memory / nodes / 1000:.1f} kB a peer")
+    print(f"{len(s.arrival):,} workflows; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=100_000)
     parser.add_argument("--nodes", type=int, default=300)
+    parser.add_argument("--kernel", type=int, metavar="NODES")
+    parser.add_argument("--fan-out", type=int, default=4)
+    parser.add_argument("--hours", type=float, default=1.0)
     options = parser.parse_args()
+    if options.kernel:
+        kernel(options.kernel, options.fan_out, options.hours)
+        return
     scenario = Scenario(nodes=options.nodes, hours=0.5)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     simulation = Simulation(scenario)

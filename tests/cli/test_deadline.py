@@ -51,7 +51,7 @@ def test_too_much_work_for_the_slots_is_said_beforehand_and_tried(tmp_path: Path
     lines += [f"w.job('j{number}', 'true', seconds=1800)" for number in range(4)]
     (tmp_path / "w.py").write_text("\n".join(lines) + "\n")
     done = headway("run", "w.py", "--slots", "1", "--deadline", "1h", cwd=tmp_path)
-    assert "it cannot be met on 1 slots: the jobs take at least 2 h 00 min" in done.stderr
+    assert "it cannot be met on 1 slot: the jobs take at least 2 h 00 min" in done.stderr
     assert done.returncode == 0 and "the deadline is met" in done.stderr
 
 

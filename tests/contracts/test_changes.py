@@ -154,8 +154,9 @@ def test_who_follows_looks_less_often_where_looking_takes_long() -> None:
 def made_old(store: Store) -> None:
     """Undoes migrations from 4 on, as if an earlier version had written the store."""
     db: Any = getattr(store.database, "connection")  # noqa: B009 - no database is called to have one
-    for table in ("wanted", "files", "allocations", "affinities", "work", "expected"):
+    for table in ("wanted", "files", "allocations", "affinities", "work", "expected", "callers", "attributes"):
         db.execute(f"DROP TABLE {table}")
+    db.execute("DROP INDEX placeholders_there")
     db.execute("ALTER TABLE jobs DROP COLUMN changed")
     for table, column in (
         ("workflows", "exported"),

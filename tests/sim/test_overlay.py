@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +13,10 @@ from headway.engine.peering.messages import Submit
 from headway.engine.peering.settings import Settings
 from headway.model.errors import UsageError
 from headway.model.record import replace
-from headway.sim.overlay import Network, World
-from headway.sim.peers import BEGIN, MINUTE, Scenario, Simulation, checked, fork_join, laplace, simulated
+from headway.sim.links import Network
+from headway.sim.overlay import World
+from headway.sim.peer_scenario import BEGIN, MINUTE, Scenario, by_kernel, checked, fork_join, laplace
+from headway.sim.peers import Simulation, simulated
 from headway.sim.planting import groups
 from tests.policies.by_when.dags import random_dag
 
@@ -131,7 +134,6 @@ def test_a_clock_that_is_off_by_a_minute_is_noticed_and_its_peer_gets_no_work() 
     ("wrong", "said"),
     [
         ({"nodes": 0}, "a grid of no nodes"),
-        ({"nodes": 10**6}, "message by message. Give at most --nodes 50000"),
         ({"least_power": 0}, "no power can hold no job"),
         ({"priority": 20.0}, "Give less than --priority 10"),
         ({"model": "x"}, "There are fork-join, laplace"),
@@ -141,6 +143,29 @@ def test_a_grid_that_cannot_be_is_refused_with_one_that_could(wrong: dict[str, f
     with pytest.raises(UsageError) as error:
         checked(Scenario(**wrong))  # type: ignore[arg-type]
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "simulator", "said"),
+    [
+        ({"nodes": 10**6}, "messages", "message by message. Give at most --nodes 50000, or --simulator kernel"),
+        ({"nodes": 10**6, "churn": 0.1}, "auto", "with churn there is no other way"),
+        ({"churn": 0.1}, "kernel", "cannot simulate a grid with churn. Try --simulator messages"),
+        ({"placer": "oracle"}, "kernel", "cannot simulate a grid with --placer"),
+        ({"nodes": 10**8}, "auto", "Give at most --nodes 4194304"),
+        ({"nodes": 10**6, "hours": 10**4}, "auto", "clock ends after twenty days"),
+    ],
+)
+def test_what_a_simulator_cannot_do_is_refused(wrong: dict[str, Any], simulator: str, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        by_kernel(Scenario(**wrong), simulator)
+    assert said in str(error.value)
+
+
+def test_small_grids_and_those_with_churn_are_simulated_by_messages_and_large_ones_by_the_kernel() -> None:
+    assert not by_kernel(Scenario(nodes=300)) and not by_kernel(Scenario(nodes=10_000, churn=0.1))
+    assert by_kernel(Scenario(nodes=10_000)) and by_kernel(Scenario(nodes=300), "kernel")
+    assert not by_kernel(Scenario(nodes=10_000), "messages")
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

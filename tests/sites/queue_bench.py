@@ -14,7 +14,7 @@ from typing import Any
 
 from headway.live.store import Store, opened
 from tests.infra.queues import Cluster
-from tests.live.ledger import until
+from tests.live.ledger import runner_of, until
 
 SITE = """
 [sites.cluster]
@@ -112,11 +112,11 @@ class QueueBench:
         return "\n".join(f"{file}: {file.read_text()}" for file in files if file.exists())
 
     def close(self) -> None:
-        from tests.live.ledger import runner_of
-
         for one in self._begun:
             one.kill()
             one.communicate()
         subprocess.run(self.cluster.cancel_all, env=self.cluster.environment, capture_output=True, check=False)
         if pid := runner_of(self.home):
-            os.kill(pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+            until(lambda: runner_of(self.home) != pid)  # what it asks the queue has an end, too

@@ -58,7 +58,7 @@ def test_several_run_a_workflow_in_its_order_and_leave(bench: ScriptBench) -> No
         assert first > max(at for at, line in enumerate(lines) if line.startswith(f"end L{layer - 1}"))
     assert bench.counts() == {"done": 15} and marked(bench.folder) == []
     attempts = bench.asked("history")["attempts"]
-    assert all(one["ended"] >= one["started"] > 0 for one in attempts)
+    assert all(one["ended"] - one["started"] >= 0.04 for one in attempts)  # not in whole seconds
 
 
 def test_it_serves_a_store_on_a_server(tmp_path: Path, postgres_url: str) -> None:

@@ -7,11 +7,12 @@ itself that are for its own world (start a job, what became of a workflow) have 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from headway.engine.peering import growth, mending
 from headway.engine.peering import owner as owning
 from headway.engine.peering.guard import Guard
+from headway.engine.peering.journal import restored
 from headway.engine.peering.leaf import Leaf
 from headway.engine.peering.messages import (
     OWN,
@@ -23,6 +24,7 @@ from headway.engine.peering.messages import (
     Letter,
     Message,
     Nack,
+    Note,
     Offer,
     Reject,
     Renew,
@@ -35,6 +37,7 @@ from headway.engine.peering.messages import (
     Withdraw,
 )
 from headway.engine.peering.owner import Owner
+from headway.engine.peering.seals import Signing, problem
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree import Link, Tree
 from headway.engine.peering.tree_messages import (
@@ -71,6 +74,7 @@ class Peer:
         cores: int = 1,
         rank: int = 0,
         withheld: Sequence[tuple[int, int]] = (),
+        signing: Signing | None = None,
     ) -> None:
         if power < 1:
             raise UsageError(f"a peer of power {power} can hold no job.", "Give it a power of at least 1.")
@@ -78,7 +82,8 @@ class Peer:
             raise UsageError("a peer without cores can hold no job.", "Give it at least one core.")
         self.number, self.low, self.settings, self.power = number, (address, number), settings, power
         self.leaf = Leaf(power, settings, cores, rank, withheld)
-        self.owner = Owner(number, self.low, power, settings)
+        self.signing = signing  # none: letters come over links that nobody else can write to, and all are believed
+        self.owner = Owner(number, self.low, power, settings, signing)
         self.tree = Tree(number, self.low, settings, now)
         self.guard = Guard(settings)
         self.refused: Counter[str] = Counter()  # letters that were not believed, by why
@@ -95,6 +100,11 @@ class Peer:
         for peer in reversed(through):
             self.tree.remember(peer)
         return self._sent(self.tree.attach(self.tree.leaf, through[0], now), now)
+
+    def recover(self, notes: Iterable[Note], now: int) -> list[Letter]:
+        """After a crash: takes up the workflows that were written down."""
+        self.owner.fastest = max(self.tree.fastest, self.power)
+        return self._sent(restored(self.owner, notes, now), now)
 
     def handle(self, letter: Letter, now: int) -> list[Letter]:
         """What follows from a letter."""
@@ -184,12 +194,16 @@ class Peer:
         branch, link = self.tree.branch, self.tree.link
         if branch is None or link is None or request.level != branch.level:
             return []
+        why = "" if request.down else self._unsealed(request)
+        if why:
+            self.refused[why] += 1
+            return []
         return branch.routed(request, link.father, sender, now)
 
     def _asked_for(self, request: Request, sender: int, now: int) -> Out:
         """The leaf is asked for room."""
         leaf = self.leaf
-        why = self.guard.replayed(request.piece, request.expires, now)
+        why = self.guard.replayed(request.piece, request.expires, now) or self._unsealed(request)
         if why:
             self.refused[why] += 1
             return []
@@ -198,6 +212,10 @@ class Peer:
             return [(sender, Nack(request, leaf.summary(now)))]
         self.guard.remember(request.piece, request.expires)
         return [(request.piece[0], offer)]
+
+    def _unsealed(self, request: Request) -> str:
+        """Why a request is not its owner's."""
+        return problem(request, self.signing.verify) if self.signing else ""
 
     def _withdrawn(self, now: int) -> Out:
         out: Out = []
@@ -266,6 +284,6 @@ class Peer:
             if link.father:
                 source = self.tree.branch if link.level else self.leaf
                 times.append(min(link.next_beat, (epoch(now) + 1) * EPOCH))
-                if source and source.changed:
+                if source and (source.changed or link.told is None or link.told.epoch != epoch(now)):
                     times.append(link.next_summary)
         return max(min(times, default=now + self.settings.refresh), now + 1)

@@ -15,17 +15,17 @@ class Heap:
 
     def __init__(self) -> None:
         self.now = 0.0
-        self._events: list[tuple[float, bool, int, Callable[[], None]]] = []
+        self._events: list[tuple[float, int, int, Callable[[], None]]] = []
         self._planned = 0
 
-    def at(self, when: float, what: Callable[[], None], late: bool = False) -> None:
-        """Plans an event, a late one after all others of its time. One in the past is an error of its planner."""
+    def at(self, when: float, what: Callable[[], None], late: int = 0) -> None:
+        """Plans an event, a later one after all others of its time. One in the past is an error of its planner."""
         if not when >= self.now:
             raise ValueError(f"an event at {when} cannot be planned at {self.now}")
         self._planned += 1
         heappush(self._events, (when, late, self._planned, what))
 
-    def after(self, delay: float, what: Callable[[], None], late: bool = False) -> None:
+    def after(self, delay: float, what: Callable[[], None], late: int = 0) -> None:
         self.at(self.now + delay, what, late)
 
     @property

@@ -16,31 +16,27 @@ from headway.engine.peering.messages import (
     Kill,
     Launch,
     Letter,
+    Note,
     Outcome,
     PieceId,
     Submit,
     Tick,
     Withdraw,
-    size,
 )
 from headway.engine.peering.settings import Settings
+from headway.engine.peering.sizes import size
 from headway.engine.peering.tree_messages import Node as TreeNode
 from headway.model.record import mutable, record
 from headway.sim.heap import Heap, Streams
+from headway.sim.links import MICRO, Network, drawn
 from headway.sim.planting import plant
+from headway.sim.rng import key
 from headway.sim.traffic import Counts
 
 SECOND = 1000
 
 
-@record
-class Network:
-    """Links between peers, in milliseconds and bits a second. Delays are bounded: what is promised rests on that."""
-
-    delay: float = 50.0  # on average
-    least: float = 25.0
-    most: float = 300.0
-    bandwidth: float = 1e6
+AT_ONCE, LETTERS, SUBMISSIONS, TICKS = -1, 1 << 60, 1 << 61, 1 << 62  # what comes first at the same peer and moment
 
 
 @record
@@ -67,7 +63,8 @@ class Submitted:
     reason: str = ""
     decided: int = -1  # when it was accepted or rejected
     ended: int = -1
-    hops: int = 0
+    hops: int = 0  # of the request that went furthest
+    splits: int = 0
 
 
 class World:
@@ -86,7 +83,9 @@ class World:
         self.heap.now = start
         self.peers: dict[int, Peer] = {}
         self.traffic = Counts()
-        self.free_at: dict[int, float] = {}  # when the link of each peer has sent all that waits
+        self.free_at: dict[int, int] = {}  # when the link of each peer has sent all that waits, in microseconds
+        self.serials: dict[int, int] = {}  # messages that each peer has sent
+        self._delays, self._key = network.delays(), key(seed, "links")
         self.wakes: dict[int, int] = {}
         self.running: dict[tuple[int, PieceId, int], int] = {}  # the number of each start
         self.starts = 0
@@ -98,6 +97,7 @@ class World:
         self.drift = drift or (lambda peer: 0)  # by how much each clock is off
         self.noise: Callable[[], float] = lambda: 1.0  # actual over expected run time
         self.places: Callable[[Letter], bool] = lambda letter: False  # somebody else than the tree finds room
+        self.on_note: Callable[[int, Note], None] = lambda peer, note: None
         self.on_outcome: Callable[[int, Outcome], None] = lambda peer, outcome: None
 
     @property
@@ -113,7 +113,7 @@ class World:
         for peer in peers:
             self._put(peer)
             self.wakes[peer.number] = self.now
-            self.heap.at(self.now, self._waker(peer.number, self.now))
+            self.heap.at(self.now, self._waker(peer.number, self.now), TICKS)
 
     def joins(self, peer: Peer, through: Sequence[int]) -> None:
         """A peer joins the grid through others; none: it begins one."""
@@ -122,12 +122,12 @@ class World:
 
     def _put(self, peer: Peer) -> None:
         self.peers[peer.number] = peer
-        self.free_at[peer.number] = 0.0
+        self.free_at[peer.number] = 0
 
     def dies(self, number: int) -> None:
         """Without a word."""
         del self.peers[number]
-        for owner, workflow in [key for key in self.workflows if key[0] == number]:
+        for owner, workflow in [one for one in self.workflows if one[0] == number]:
             one = self.workflows[owner, workflow]
             if one.state in ("asking", "accepted"):
                 one.state, one.reason = "orphaned", "its owner has died"
@@ -157,17 +157,17 @@ class World:
         number = peer.number
         for letter in letters:
             body = letter.body
-            if letter.to == number and isinstance(body, Launch | Kill | Outcome):
+            if letter.to == number and isinstance(body, Launch | Kill | Outcome | Note):
                 self._obey(number, body)
             elif letter.to == number:
-                self.heap.at(self.heap.now, partial(self._handled, number, letter))
+                self.heap.at(self.heap.now, partial(self._handled, number, letter), AT_ONCE)
             elif not self.places(letter):
                 self.post(letter)
         wake = max(peer.wake - self.drift(number), self.now + 1) if peer.wake >= 0 else -1
         planned = self.wakes.get(number, -1)
         if wake >= 0 and not self.now < planned <= wake:
             self.wakes[number] = wake
-            self.heap.at(wake, self._waker(number, wake))
+            self.heap.at(wake, self._waker(number, wake), TICKS)
 
     def _waker(self, number: int, at: int) -> Callable[[], None]:
         def wake() -> None:
@@ -180,28 +180,29 @@ class World:
         return wake
 
     def post(self, letter: Letter) -> None:
-        network = self.network
-        amount = size(letter.body)
-        sent = max(self.heap.now, self.free_at.get(letter.sender, 0.0)) + amount * 8 * SECOND / network.bandwidth
-        self.free_at[letter.sender] = sent
-        mean = network.delay - network.least
-        rng = self.streams.of("delay")
-        delay = min(network.most, network.least + (rng.expovariate(1 / mean) if mean > 0 else 0.0))
+        amount, sender = size(letter.body), letter.sender
+        sent = max(self.now * MICRO, self.free_at.get(sender, 0)) + self.network.transfer(amount)
+        self.free_at[sender] = sent
+        serial = self.serials.get(sender, 0)
+        self.serials[sender] = serial + 1
         kind = type(letter.body).__name__
         self.messages[kind] += 1
         self.bytes[kind] += amount
-        self.traffic.sent(letter.sender, amount, self.now)
-        when = int(sent + delay) + 1
+        self.traffic.sent(sender, amount, self.now)
+        when = (sent + self._delays[drawn(self._key, sender, serial)]) // MICRO + 1
 
         def arrives() -> None:
             if letter.to in self.peers:
                 self.traffic.received(letter.to, amount, self.now)
                 self._handled(letter.to, letter)
 
-        self.heap.at(when, arrives)
+        self.heap.at(when, arrives, LETTERS + (sender << 32) + serial)
 
-    def _obey(self, number: int, body: Launch | Kill | Outcome) -> None:
+    def _obey(self, number: int, body: Launch | Kill | Outcome | Note) -> None:
         """What a peer says to its own world."""
+        if isinstance(body, Note):
+            self.on_note(number, body)
+            return
         if isinstance(body, Outcome):
             self._outcome(number, body)
             return
@@ -228,7 +229,7 @@ class World:
         one = self.workflows[number, body.workflow]
         one.state, one.reason = body.state, body.reason
         if body.state in ("accepted", "rejected"):
-            one.decided = self.now
+            one.decided, one.hops, one.splits = self.now, body.hops, body.splits
         if body.state in ("done", "failed"):
             one.ended = self.now
         self.on_outcome(number, body)

@@ -1,4 +1,6 @@
-"""A tree of peers that is whole from the start: for worlds in which growing it is not what is looked at."""
+"""A tree of peers that is whole from the start, in which all know what neighbours tell each other: for worlds in
+which growing it is not what is looked at.
+"""
 
 from __future__ import annotations
 
@@ -38,3 +40,31 @@ def plant(peers: Sequence[Peer], fan_out: int, now: int) -> None:
                 link.father, link.is_root = Node(host.number, level), False
             above.append((Node(host.number, level), branch.low, branch.leaves, span))
         nodes = above
+    _told(peers, by_number, nodes[0][0], now)
+
+
+def _told(peers: Sequence[Peer], by_number: dict[int, Peer], root: Node, now: int) -> None:
+    """What children have told their fathers, and fathers their children."""
+    branches = [peer for peer in peers if peer.tree.branch]
+    branches.sort(key=lambda peer: peer.tree.branch.level)  # type: ignore[union-attr]
+    for peer in branches:
+        branch = peer.tree.branch
+        assert branch
+        for number, child in branch.children.items():
+            below = by_number[number]
+            inner = below.tree.branch if child.node.level else None
+            child.fastest, child.acked = inner.fastest if inner else below.power, now
+            child.free = below.tree.free_peers() if inner else () if below.tree.branch else (number,)
+    fastest = max(peer.power for peer in peers)
+    for peer in reversed(branches):
+        tree = peer.tree
+        branch, link = tree.branch, tree.link
+        assert branch and link
+        for at, number in enumerate(branch.order):
+            one = by_number[number].tree.link_at(branch.level - 1)
+            assert one
+            one.grandfather, one.root, one.acked = link.father, root, True
+            one.siblings = tuple(branch.children[other].node for other in branch.order if other != number)
+            one.zone = tree.zone_of(at)
+    for peer in peers:
+        peer.tree.fastest = fastest

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 from headway.engine.peer import Peer
-from headway.engine.peering.messages import Ended, Kill, Launch, Letter, Message, Outcome, PieceId, Submit, Tick
+from headway.engine.peering.messages import Ended, Kill, Launch, Letter, Message, Note, Outcome, PieceId, Submit, Tick
 from headway.engine.peering.settings import Settings
 
 DELAY = 50
@@ -23,6 +23,7 @@ class Net:
         self.now = NOW
         self.sent: list[Letter] = []
         self.outcomes: list[tuple[int, Outcome]] = []
+        self.notes: dict[int, list[Note]] = {}
         self.runs: list[tuple[int, int, int, int]] = []  # peer, job, from, to
         self.lose: Callable[[Letter], bool] = lambda letter: False
         self.broken: set[int] = set()  # jobs that fail once
@@ -54,7 +55,9 @@ class Net:
     def carry(self, peer: Peer, letters: Sequence[Letter]) -> None:
         for letter in letters:
             body, own = letter.body, letter.to == peer.number
-            if own and isinstance(body, Outcome):
+            if own and isinstance(body, Note):
+                self.notes.setdefault(peer.number, []).append(body)
+            elif own and isinstance(body, Outcome):
                 self.outcomes.append((peer.number, body))
             elif own and isinstance(body, Kill):
                 self._dead.add((peer.number, body.piece, body.job))

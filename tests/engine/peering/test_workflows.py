@@ -28,6 +28,16 @@ def test_a_workflow_is_reserved_run_and_done_by_its_deadline() -> None:
     assert all(fork[3] <= run[2] and run[3] <= join[2] for run in net.runs if run[1] in (1, 2, 3))
 
 
+def test_the_owner_hears_of_the_last_job_by_the_deadline_even_if_that_runs_as_late_as_it_may() -> None:
+    """The last jobs are due as long before it as news can take."""
+    net = Net().grown(2)
+    net.tell(1, submit(net, jobs=1, deadline=50))
+    deadline = net.now + 50 * MINUTE
+    net.run(5000)
+    dues = [one.due for peer in net.peers.values() for one in peer.leaf.cores[0].queue]
+    assert len(dues) >= 2 and max(dues) == deadline - net.settings.notice
+
+
 def test_all_sequences_that_are_ready_are_sent_at_once() -> None:
     net = Net().grown(6)
     net.tell(1, submit(net, jobs=4))
@@ -42,7 +52,7 @@ def test_what_has_no_room_is_rejected_at_the_root_and_leaves_nothing_behind() ->
     net.tell(1, submit(net, jobs=8, deadline=34))
     net.run(3 * MINUTE)
     assert net.state(1) == ["rejected"] and net.held() == 0 and net.runs == []
-    assert net.outcomes[-1][1].reason == "no peer has room for it in time"
+    assert net.outcomes[-1][1].reason == "no peer has room for it by its deadline; a later one may do"
 
 
 def test_a_deadline_in_the_past_is_refused_at_once() -> None:
@@ -55,6 +65,16 @@ def test_a_deadline_shorter_than_the_longest_path_is_refused_with_one_that_would
     net = Net().grown(3)
     net.tell(1, submit(net, deadline=29))
     assert net.state(1) == ["rejected"] and "fastest node; 18" in net.outcomes[-1][1].reason
+
+
+def test_a_workflow_that_no_peer_can_hold_is_rejected_with_what_could_help() -> None:
+    """It needs more memory than any peer has, and then more than there is a class for."""
+    net = Net().grown(3)
+    for workflow, memory in ((1, 32 << 30), (2, 1 << 60)):
+        net.tell(1, submit(net, workflow=workflow, needed=class_needed(memory, 0)))
+        net.run(3 * MINUTE)
+        assert net.state(1, workflow) == ["rejected"] and net.held() == 0
+        assert "no peer has room" in net.outcomes[-1][1].reason
 
 
 def test_a_faster_peer_makes_a_short_deadline_possible() -> None:

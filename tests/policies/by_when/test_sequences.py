@@ -79,3 +79,14 @@ def test_barriers_are_seen_through() -> None:
     dag = Dag([*"ab-cd"], [0, 1, 2, 2], [2, 2, 3, 4], milestones=bytes([0, 0, 1, 0, 0]))
     cut = decomposition(dag, [3, 1, 0, 1, 3])
     assert cut.sequences == ((0, 4), (1,), (3,)) and cut.stages == (1, 2, 3) and cut.sequence_of[2] == -1
+
+
+def test_a_path_that_is_taken_shortens_paths_that_begin_before_it() -> None:
+    """Jobs that come earlier in the file than all of the path, and hang on a parent of its first job."""
+    rng = Random(7)
+    for _ in range(20):
+        size = 120
+        pairs = {(one, rng.randrange(one + 1, min(size, one + 12))) for one in range(size - 1) for _ in range(3)}
+        dag = Dag([str(job) for job in range(size)], [one for one, _ in pairs], [other for _, other in pairs])
+        lengths = [rng.randint(1, 50) for _ in range(size)]
+        check_properties(dag, lengths, decomposition(dag, lengths))

@@ -23,7 +23,7 @@ Usage: mqnextjob sched=NAME sched_id=ID submit_host=HOST host=HOST [KEY=VALUE]..
 Give the next job to a placeholder, and print the job's id: the lease under which this placeholder has the job.
 Take jobs of all workflows that were submitted (headway submit), in the order of their ranks.
 
-  sched=NAME        the queue that the placeholder runs in: slurm, gridengine (sge), process or none
+  sched=NAME        the queue that the placeholder runs in: slurm, gridengine (sge), htcondor, process or none
   sched_id=ID       what it is called there: $SLURM_JOB_ID, $JOB_ID; for process, the value of HEADWAY_PLACEHOLDER
                     in the environment of what it starts
   submit_host=HOST  where that queue is asked whether the placeholder is there
@@ -85,7 +85,8 @@ def _caller(told: Mapping[str, str]) -> Caller:
     sched = SCHEDS.get(told["sched"].lower())
     if sched is None:
         raise UsageError(
-            f"there is no sched {shown(told['sched'])}.", "There are slurm, gridengine (sge), process and none."
+            f"there is no sched {shown(told['sched'])}.",
+            "There are slurm, gridengine (sge), htcondor, process and none.",
         )
     for key, pattern in (("sched_id", _ID), ("submit_host", _HOST), ("host", _HOST)):
         if not pattern.fullmatch(told[key]):

@@ -26,14 +26,14 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--quick",
     "quick",
     is_flag=True,
-    help="prio, peercomp: ten minutes on two cores; batchqueue, trellisdag: three; opportunistic: one. The default.",
+    help="prio: ten minutes on two cores; batchqueue, trellisdag, peercomp: three; opportunistic: one. The default.",
 )
 @click.option(
     "--full",
     "full",
     is_flag=True,
     help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on."
-    " trellisdag: a quarter of an hour.",
+    " trellisdag, peercomp: a quarter of an hour and more.",
 )
 @click.option(
     "--live",
@@ -73,7 +73,8 @@ def command(
     """Do a paper's evaluation again: figures, tables and claims, with columns paper, here, holds?
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
-    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials. With --live
+    DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials, runs of
+    peercomp in DIR/runs.jsonl. With --live
     they are live.md and live.json, from real processes.
 
     \b

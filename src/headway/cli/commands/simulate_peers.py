@@ -1,4 +1,4 @@
-"""`headway simulate peers`: workflows with deadlines on a peer-to-peer grid, message by message."""
+"""`headway simulate peers`: workflows with deadlines on a peer-to-peer grid."""
 
 from __future__ import annotations
 
@@ -50,6 +50,14 @@ from headway.model.errors import UsageError, shown
     help="Who finds room: the peers, one that knows all queues at no cost, or three tries at random.",
 )
 @click.option("--churn", type=float, default=0.0, show_default=True, help="Share of the peers that die in an hour.")
+@click.option(
+    "--simulator",
+    type=click.Choice(["auto", "messages", "kernel"]),
+    default="auto",
+    show_default=True,
+    help="messages: the code of real peers, up to 50,000 of them; kernel: compiled, up to a million and more, without"
+    " churn. auto: the kernel from 2,000 peers on.",
+)
 @click.option("--least-power", type=int, default=1000, show_default=True, help="Power of the slowest peers.")
 @click.option("--most-power", type=int, default=3000, show_default=True, help="Power of the fastest peers.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other random numbers.")
@@ -67,6 +75,7 @@ def peers(
     fit: str,
     placer: str,
     churn: float,
+    simulator: str,
     least_power: int,
     most_power: int,
     seed: int,
@@ -76,16 +85,19 @@ def peers(
 
     Peers are a tree that sums up what is free. A workflow is cut into sequences of jobs; each finds room by way of the
     tree, room is held and then committed to, and an accepted workflow is done by its deadline unless peers die. Every
-    message is simulated, by the code that real peers run. docs/peers.md describes it.
+    message is simulated: by the code that real peers run, or by a compiled kernel that decides exactly as that does.
+    docs/peers.md describes it.
 
     \b
       headway simulate peers --nodes 100 --model fork-join --priority 1.3
       headway simulate peers --nodes 100 --model laplace --placer oracle
       headway simulate peers --nodes 200 --load 0.3 --churn 0.2 --refresh 10s
+      headway simulate peers --nodes 1000000 --model fork-join --size 8 --priority 1.3 --update-period 1s
     """
     from headway.cli.display.bar import Bar
     from headway.engine.peering.settings import Settings
-    from headway.sim.peers import Scenario, Simulation, answer
+    from headway.sim.peer_scenario import Scenario, by_kernel
+    from headway.sim.peers import Simulation, answer
 
     settings = Settings(update=_milliseconds("--update-period", update_period), fit=fit)
     if refresh != "1m":
@@ -106,9 +118,13 @@ def peers(
         seed=seed,
         settings=settings,
     )
-    simulation = Simulation(scenario)
     with Bar(hours * 3600 + 2 * 3600, quiet=as_json) as bar:
-        found = answer(scenario, simulation.run(bar.add))
+        if by_kernel(scenario, simulator):
+            from headway.sim.peer_answer import simulated
+
+            found = answer(scenario, simulated(scenario, bar.add), "kernel")
+        else:
+            found = answer(scenario, Simulation(scenario).run(bar.add))
     if as_json:
         print_json(found)
     else:
@@ -149,6 +165,8 @@ def _text(it: Mapping[str, Any]) -> str:
             f"allocation  {times['p50']:.2f} s in the middle, 90% {times['p90']:.2f} s, 99% {times['p99']:.2f} s,"
             f" at most {times['max']:.2f} s"
         )
+    if it["hops"]["p50"] is not None:
+        lines.append(f"            {it['hops']['p50']} hops of a request in the middle, at most {it['hops']['max']}")
     out, into = it["bytes_out"], it["bytes_in"]
     lines += [
         f"events      {events['mean']:.2f} a second at a peer, at most {events['max']}",
@@ -156,6 +174,6 @@ def _text(it: Mapping[str, Any]) -> str:
         f"            received: 75% up to {into['p75']:,}/s, 99% {into['p99']:,}/s, at most {into['max']:,}/s",
         f"tree        {'whole' if it['whole'] else 'not whole'} at the end",
         "",
-        f"{it['events']:,} events, {it['seconds']:.1f} s.",
+        f"{it['events']:,} events, {it['seconds']:.1f} s, {it['peak_rss'] / 1e6:,.0f} MB; simulator: {it['simulator']}",
     ]
     return "\n".join(lines)

@@ -38,6 +38,7 @@ class Plan:
     left: list[int]  # jobs of each sequence that have no offer
     pieces: dict[PieceId, Place] = field(default_factory=dict)
     asked: int = 0  # when something was sent last
+    renew_at: int = 0  # when what is held is renewed next
     hops: int = 0
     splits: int = 0
 
@@ -81,9 +82,12 @@ class Flow:
                 stack.extend(self.children[job])
         return found
 
-    def planned(self, now: int, wait: int, notice: int) -> Plan:
-        """A plan for what is to be planned, that begins after the time its stages are expected to take."""
-        jobs = sorted(self.to_plan)
+    def planned(self, now: int, wait: int, notice: int, attempt: int = 0) -> Plan:
+        """A plan for what is to be planned, that begins after the time its stages are expected to take.
+
+        `attempt`: that of a plan which was made before a crash.
+        """
+        jobs = sorted(job for job in self.to_plan if job not in self.done)
         number = {job: at for at, job in enumerate(jobs)}
         pairs = [(number[one], number[other]) for one in jobs for other in self.children[one] if other in number]
         times = self.times()
@@ -98,11 +102,15 @@ class Flow:
             )
             for job in jobs
         ]
-        windows = Windows(dag, cut, lengths, start, self.deadline, notice, before)
-        waits, then = _order(dag, cut)
-        self.serial += 1
+        windows = Windows(dag, cut, lengths, start, self.deadline - notice, notice, before)  # its owner hears of it
+        waits, then = waiting(dag, cut)
+        self.serial = attempt or self.serial + 1
         left = [len(sequence) for sequence in cut.sequences]
         return Plan(self.serial, jobs, dag, cut, windows, now, waits, then, left, asked=now)
+
+    def ready(self, place: Place) -> tuple[int, ...]:
+        """Jobs of a piece that can run with what is at its node."""
+        return tuple(job for job in place.jobs if self.has_inputs(job))
 
     def has_inputs(self, job: int) -> bool:
         """Whether all that a job needs from other nodes is there; what its own piece makes is at its node."""
@@ -110,7 +118,7 @@ class Flow:
         return all(parent in self.done or self.where.get(parent) == piece for parent in self.parents[job])
 
 
-def _order(dag: Dag, cut: Decomposition) -> tuple[list[int], list[list[int]]]:
+def waiting(dag: Dag, cut: Decomposition) -> tuple[list[int], list[list[int]]]:
     """Which sequences wait for which: a later one for every earlier one that it is joined to."""
     pairs = {tuple(sorted((cut.sequence_of[one], cut.sequence_of[other]))) for one, other in dag.arcs()}
     waits, then = [0] * len(cut.sequences), [list[int]() for _ in cut.sequences]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from headway.engine.peering.cores import Core, Entry, Hold
 from headway.engine.peering.messages import (
     Aborted,
     Commit,
@@ -24,7 +25,6 @@ from headway.engine.peering.messages import (
     StatusAck,
 )
 from headway.engine.peering.settings import Settings
-from headway.model.record import mutable
 from headway.policies.by_when.edf import done_by, holes, keeps, latest_starts, next_job
 from headway.policies.by_when.reference_points import DAY, POINTS, epoch, of_epoch
 from headway.policies.by_when.summary import Summary, summary
@@ -32,42 +32,9 @@ from headway.policies.by_when.summary import Summary, summary
 Out = list[tuple[int, Message]]  # to whom; 0: the peer's own world
 WORLD = 0
 MOST_QUEUED = 500
+KEPT = 2 * 3_600_000  # milliseconds that an owner can take to acknowledge that a job has ended
+MOST_ENDS = 100  # that are told at once
 SILENCES = 4  # of an owner, after which jobs that have not begun are dropped
-
-
-@mutable
-class Entry:
-    """A job in a queue."""
-
-    piece: PieceId
-    job: int
-    due: int
-    cost: int
-    release: int  # when its inputs are promised
-    arrived: bool = False  # its inputs from elsewhere are there
-    after: int = -1  # the job of the same piece that must end before it
-
-
-@mutable
-class Hold:
-    """A piece of a workflow at a core."""
-
-    core: int
-    since: int
-    until: int
-    left: int  # jobs of it that have not ended
-    committed: bool = False
-    unheard: int = 0  # statuses that its owner has not answered
-
-
-@mutable
-class Core:
-    """What waits, by deadline, and what runs."""
-
-    queue: list[Entry]
-    starts: list[int]
-    running: Entry | None = None
-    busy_until: int = 0
 
 
 class Leaf:
@@ -79,7 +46,7 @@ class Leaf:
         self.power, self.settings, self.rank, self.withheld = power, settings, rank, tuple(withheld)
         self.cores = [Core([], []) for _ in range(cores)]
         self.pieces: dict[PieceId, Hold] = {}
-        self.seen: dict[PieceId, int] = {}  # requests that came, until when they could come again
+        self.ends: dict[tuple[PieceId, int], tuple[bool, int]] = {}  # not acknowledged: how it ended, kept until when
         self.next_status = 0
         self.changed = True
         self._offs: tuple[int, list[int], list[int]] = (-1, [], [])
@@ -147,8 +114,10 @@ class Leaf:
             return []
         hold = self.pieces.get(body.piece)
         if hold is None:
-            lost = isinstance(body, Commit | Renew | Start)
-            return [(sender, Aborted(body.piece, ()))] if lost else []
+            if isinstance(body, Rollback):
+                return []
+            ended = [Finished(piece, job, ok) for (piece, job), (ok, _) in self.ends.items() if piece == body.piece]
+            return [(sender, one) for one in ended] or [(sender, Aborted(body.piece, ()))]
         if isinstance(body, Renew):
             hold.until = min(now + self.settings.hold, hold.since + self.settings.longest_hold)
             return []
@@ -170,6 +139,9 @@ class Leaf:
                 hold.unheard = 0
                 if piece in body.unknown:
                     out += self._removed(piece, hold, (), now)
+        for piece, job, _ in body.ended:
+            if piece[0] == sender:
+                self.ends.pop((piece, job), None)
         return out
 
     def _removed(self, piece: PieceId, hold: Hold, jobs: Sequence[int], now: int) -> Out:
@@ -207,6 +179,7 @@ class Leaf:
                     if other.piece == one.piece and other.after == one.job:
                         other.after = -1
                 self.changed = True
+                self.ends[body.piece, body.job] = body.ok, now + KEPT
                 return [(body.piece[0], Finished(body.piece, body.job, body.ok))]
         return []
 
@@ -217,12 +190,12 @@ class Leaf:
             if not hold.committed and hold.until <= now:
                 out += self._removed(piece, hold, (), now)
         for core in self.cores:
-            late = {one.piece for one, start in zip(core.queue, core.starts, strict=True) if start < now}
+            late = dict.fromkeys(one.piece for one, at in zip(core.queue, core.starts, strict=True) if at < now)
             for piece in late:
                 out += self.given_up(piece, now)
             if core.running is None and core.queue:
                 out += self._launched(core, now)
-        if self.pieces and now >= self.next_status:
+        if (self.pieces or self.ends) and now >= self.next_status:
             out += self._statuses(now)
         return out
 
@@ -251,6 +224,10 @@ class Leaf:
         """What owners are told of their jobs; who has not answered for long loses those that have not begun."""
         self.next_status = now + self.settings.status
         out, by_owner = list[tuple[int, Message]](), dict[int, list[PieceId]]()
+        self.ends = {key: one for key, one in self.ends.items() if one[1] > now}
+        ended = dict[int, list[tuple[PieceId, int, bool]]]()
+        for (piece, job), (ok, _) in self.ends.items():
+            ended.setdefault(piece[0], []).append((piece, job, ok))
         running = {core.running.piece for core in self.cores if core.running}
         for piece, hold in list(self.pieces.items()):
             if not hold.committed:
@@ -260,7 +237,9 @@ class Leaf:
                 out += self._removed(piece, hold, (), now)
             else:
                 by_owner.setdefault(piece[0], []).append(piece)
-        return out + [(owner, Status(tuple(pieces))) for owner, pieces in by_owner.items()]
+        for owner in dict.fromkeys([*by_owner, *ended]):
+            out.append((owner, Status(tuple(by_owner.get(owner, ())), tuple(ended.get(owner, ())[:MOST_ENDS]))))
+        return out
 
     # --- what is free ------------------------------------------------------------------------------------------
 
@@ -288,6 +267,6 @@ class Leaf:
         times = [hold.until for hold in self.pieces.values() if not hold.committed]
         times += [max(core.starts[0], now + 1) for core in self.cores if core.queue]
         times += [end for end in self._off(now)[1] if now < end][:1] if any(core.queue for core in self.cores) else []
-        if self.pieces:
+        if self.pieces or self.ends:
             times.append(self.next_status)
         return min(times, default=-1)

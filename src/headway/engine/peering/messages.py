@@ -5,6 +5,9 @@ A letter's `sender` is what the transport has verified, not what somebody wrote 
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import Any
+
 from headway.engine.peering.tree_messages import (
     Ack,
     Adopted,
@@ -20,20 +23,30 @@ from headway.engine.peering.tree_messages import (
     Update,
     WhoIsRoot,
 )
-from headway.model.record import fields, record
+from headway.model.record import record
 from headway.policies.by_when.summary import Summary
 
 VERSION = 1
 PieceId = tuple[int, int, int, int]  # owner, workflow, attempt, first job
-HEADERS = 90  # bytes of TCP/IP and of a frame
+Rows = tuple[tuple[int, int, int, int], ...]  # of jobs: which, work, start and end; 0 where only neighbours count
+
+
+@record
+class Seal:
+    """What an owner has signed of a request, pieces of which may go on."""
+
+    jobs: Rows
+    start: int
+    deadline: int
+    signature: bytes
 
 
 @record
 class Request:
-    """Room is wanted for some jobs of a sequence: (job, work, start, end), 0 where only neighbours bound it."""
+    """Room is wanted for some jobs of a sequence."""
 
     piece: PieceId
-    jobs: tuple[tuple[int, int, int, int], ...]
+    jobs: Rows
     start: int
     deadline: int
     expires: int
@@ -42,6 +55,7 @@ class Request:
     level: int = 1  # of the node that it is for: a peer may have two
     down: bool = False  # from a father
     hops: int = 0
+    seal: Seal | None = None
 
 
 @record
@@ -111,14 +125,16 @@ class Finished:
 
 @record
 class Status:
-    """A leaf still has jobs of an owner: the pieces that they are of."""
+    """A leaf still has jobs of an owner: the pieces that they are of. And what has ended and was not acknowledged."""
 
     pieces: tuple[PieceId, ...]
+    ended: tuple[tuple[PieceId, int, bool], ...] = ()
 
 
 @record
 class StatusAck:
     unknown: tuple[PieceId, ...] = ()
+    ended: tuple[tuple[PieceId, int, bool], ...] = ()  # it was heard that these have ended
 
 
 @record
@@ -187,6 +203,29 @@ class Outcome:
     workflow: int
     state: str
     reason: str = ""
+    hops: int = 0  # of the request that went furthest, if it is accepted
+    splits: int = 0  # pieces more than sequences
+
+
+class Step(Enum):
+    """What an owner notes."""
+
+    SUBMITTED = "submitted"  # works, arcs, deadline, needed
+    TRIED = "tried"  # the number of an attempt
+    RESERVED = "reserved"  # pieces: their names, leaves, and jobs with their ends
+    ACCEPTED = "accepted"  # the number of the attempt
+    ENDED = "ended"  # a job
+    LOST = "lost"  # jobs
+    OVER = "over"  # how, and why
+
+
+@record
+class Note:
+    """What an owner writes down, durably, before anything is sent that comes after it."""
+
+    workflow: int
+    what: Step
+    facts: tuple[Any, ...] = ()
 
 
 Message = (
@@ -222,9 +261,10 @@ Message = (
     | Ended
     | Withdraw
     | Outcome
+    | Note
 )
 KINDS: dict[type, int] = {kind: number for number, kind in enumerate(Message.__args__, 1)}
-OWN = (Tick, Submit, Launch, Kill, Ended, Withdraw, Outcome)  # these never travel
+OWN = (Tick, Submit, Launch, Kill, Ended, Withdraw, Outcome, Note)  # these never travel
 
 
 @record
@@ -234,22 +274,3 @@ class Letter:
     sent: int
     body: Message
     version: int = VERSION
-
-
-def size(body: Message) -> int:
-    """About how many bytes a message takes: integers of seven bits a byte, and headers."""
-    return HEADERS + 1 + _size(body)
-
-
-def _size(value: object) -> int:
-    if isinstance(value, bool) or value is None:
-        return 1
-    if isinstance(value, int):
-        return max(1, (value.bit_length() + 6) // 7)
-    if isinstance(value, str):
-        return 1 + len(value.encode())
-    if isinstance(value, Summary):
-        return 4 + sum(_size(count) for count in value.counts.values()) + 2 * len(value.counts)
-    if isinstance(value, tuple):
-        return 1 + sum(map(_size, value))
-    return 1 + sum(_size(getattr(value, name)) for name in fields(value))

@@ -9,6 +9,7 @@ from headway.engine.peering.messages import (
     Committed,
     Finished,
     Message,
+    Note,
     Offer,
     Outcome,
     PieceId,
@@ -19,25 +20,27 @@ from headway.engine.peering.messages import (
     Start,
     Status,
     StatusAck,
+    Step,
     Submit,
 )
+from headway.engine.peering.seals import Signing, sealed
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree_messages import Key
 
 Out = list[tuple[int, Message]]
-WORLD = 0
+WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf
+NO_ROOM = "no peer has room for it by its deadline; a later one may do"
 ACCEPTED, REJECTED, DONE, FAILED = "accepted", "rejected", "done", "failed"
 
 
 class Owner:
     """The workflows that a peer's user has submitted."""
 
-    def __init__(self, peer: int, low: Key, power: int, settings: Settings) -> None:
-        self.peer, self.low, self.power, self.settings = peer, low, power, settings
+    def __init__(self, peer: int, low: Key, power: int, settings: Settings, signing: Signing | None = None) -> None:
+        self.peer, self.low, self.power, self.settings, self.signing = peer, low, power, settings, signing
         self.flows: dict[int, Flow] = {}
         self.fastest = power  # of the grid, as far as it is known
         self.stage = settings.stage  # what a stage is expected to take
-        self.next_renewal = 0
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
@@ -45,11 +48,12 @@ class Owner:
         """Takes a workflow in, or says at once that its deadline cannot be met."""
         flow = Flow(body, now, self.power)
         self.flows[body.workflow] = flow
+        note = Note(flow.id, Step.SUBMITTED, (body.works, body.arcs, body.deadline, body.needed))
         if body.deadline <= now:
-            return self._rejected(flow, "its deadline is in the past")
-        return self._planned(flow, now)
+            return [(WORLD, note), *self.over(flow, REJECTED, "its deadline is in the past")]
+        return [(WORLD, note), *self.planned(flow, now)]
 
-    def _planned(self, flow: Flow, now: int) -> Out:
+    def planned(self, flow: Flow, now: int) -> Out:
         """Begins a try at reserving what is not reserved."""
         plan = flow.planned(now, self.stage, self.settings.notice)
         needed = max(self.fastest, self.power) / self.power
@@ -59,9 +63,9 @@ class Owner:
             if plan.windows.share > 0:
                 why += f"; {shortest / 1000:.0f} s would be enough"
             return self._gave_up(flow, why)
-        flow.plan, flow.retry_at = plan, -1
+        flow.plan, flow.retry_at, plan.renew_at = plan, -1, now + self.settings.renew
         flow.attempts += 1
-        out: Out = []
+        out: Out = [(WORLD, Note(flow.id, Step.TRIED, (plan.attempt,)))]
         for number, waits in enumerate(plan.waits):
             if not waits:
                 out += self._asked(flow, plan, number, now)
@@ -76,7 +80,8 @@ class Owner:
         piece = (self.peer, flow.id, plan.attempt, jobs[0])
         needed = max(flow.needed[job] for job in jobs)
         expires = now + self.settings.answer
-        return [(FATHER, Request(piece, rows, bounds[0][0], bounds[-1][1], expires, self.low, needed))]
+        request = Request(piece, rows, bounds[0][0], bounds[-1][1], expires, self.low, needed)
+        return [(FATHER, sealed(request, self.signing.sign) if self.signing else request)]
 
     # --- reserving ---------------------------------------------------------------------------------------------
 
@@ -132,9 +137,10 @@ class Owner:
             for job in place.jobs:
                 flow.where[job] = piece
                 flow.ends[job] = plan.windows.pinned[number[job]].end
-        out: Out = []
-        for piece, place in plan.pieces.items():
-            out.append((place.leaf, Commit(piece, tuple(job for job in place.jobs if flow.has_inputs(job)))))
+        places = plan.pieces.items()
+        facts = tuple((piece, at.leaf, tuple((job, flow.ends[job]) for job in at.jobs)) for piece, at in places)
+        out: Out = [(WORLD, Note(flow.id, Step.RESERVED, facts))]
+        out += [(place.leaf, Commit(piece, flow.ready(place))) for piece, place in places]
         plan.asked = now
         return out
 
@@ -144,10 +150,11 @@ class Owner:
         if plan is None or not plan.reserved or not all(one.committed for one in plan.pieces.values()):
             return []
         flow.plan, flow.attempts, flow.to_plan = None, 0, set()
+        note = (WORLD, Note(flow.id, Step.ACCEPTED, (plan.attempt,)))
         if flow.accepted:
-            return self._started(flow)
+            return [note, *self._started(flow)]
         flow.accepted = True
-        return [(WORLD, Outcome(flow.id, ACCEPTED)), *self._started(flow)]
+        return [note, (WORLD, Outcome(flow.id, ACCEPTED, "", plan.hops, plan.splits)), *self._started(flow)]
 
     def _started(self, flow: Flow) -> Out:
         """Inputs that came while a plan was made; a second start changes nothing."""
@@ -180,21 +187,20 @@ class Owner:
 
     def _again(self, flow: Flow, now: int) -> Out:
         if flow.attempts >= self.settings.attempts and not flow.accepted:
-            return self._gave_up(flow, "no peer has room for it in time")
+            return self._gave_up(flow, NO_ROOM)
         spread = (self.peer * 7919 + flow.id * 104729 + flow.attempts * 31) % self.settings.pause
         flow.retry_at = now + self.settings.pause + spread
         return []
 
     def _gave_up(self, flow: Flow, why: str) -> Out:
         if not flow.accepted:
-            return self._rejected(flow, why)
+            return self.over(flow, REJECTED, why)
         out: Out = [(place.leaf, Rollback(piece)) for piece, place in flow.pieces.items()]
-        del self.flows[flow.id]
-        return [*out, (WORLD, Outcome(flow.id, FAILED, why))]
+        return out + self.over(flow, FAILED, why)
 
-    def _rejected(self, flow: Flow, why: str) -> Out:
+    def over(self, flow: Flow, state: str, why: str = "") -> Out:
         del self.flows[flow.id]
-        return [(WORLD, Outcome(flow.id, REJECTED, why))]
+        return [(WORLD, Note(flow.id, Step.OVER, (state, why))), (WORLD, Outcome(flow.id, state, why))]
 
     def _lost(self, flow: Flow, piece: PieceId, jobs: tuple[int, ...], now: int) -> Out:
         """Jobs of a piece will not be done where they were to be: they, and all after them, are planned again."""
@@ -216,7 +222,8 @@ class Owner:
         flow.to_plan = lost
         if not lost:
             return out
-        again = self._planned if flow.attempts < self.settings.attempts else self._again
+        out.insert(0, (WORLD, Note(flow.id, Step.LOST, tuple(sorted(lost)))))
+        again = self.planned if flow.attempts < self.settings.attempts else self._again
         return out + again(flow, now)
 
     # --- running -----------------------------------------------------------------------------------------------
@@ -233,18 +240,20 @@ class Owner:
         place.jobs.remove(body.job)
         if not place.jobs:
             del flow.pieces[body.piece]
-        out: Out = []
+        out: Out = [(WORLD, Note(flow.id, Step.ENDED, (body.job,)))]
         for child in flow.children[body.job]:
             piece = flow.where.get(child)
             if piece is not None and piece != body.piece and flow.has_inputs(child):
                 out.append((flow.pieces[piece].leaf, Start(piece, child)))
         if len(flow.done) == len(flow.works):
-            del self.flows[flow.id]
-            out.append((WORLD, Outcome(flow.id, DONE)))
+            out += self.over(flow, DONE)
         return out
 
     def _status(self, sender: int, body: Status, now: int) -> Out:
-        unknown = []
+        unknown, out = [], Out()
+        for piece, job, ok in body.ended:
+            if piece[0] == self.peer:
+                out += self.said(sender, Finished(piece, job, ok), now)
         for piece in body.pieces:
             flow = self.flows.get(piece[1]) if piece[0] == self.peer else None
             place = flow.pieces.get(piece) if flow else None
@@ -252,24 +261,22 @@ class Owner:
                 unknown.append(piece)
             else:
                 place.heard = now
-        return [(sender, StatusAck(tuple(unknown)))]
+        return [*out, (sender, StatusAck(tuple(unknown), body.ended))]
 
     def tick(self, now: int) -> Out:
         """Repeats what was refused, renews what is held, and gives up on who is silent."""
         out: Out = []
         settings = self.settings
-        renewal = now >= self.next_renewal
-        if renewal:
-            self.next_renewal = now + settings.renew
         for flow in list(self.flows.values()):
             plan = flow.plan
             if plan is None and 0 <= flow.retry_at <= now:
-                out += self._planned(flow, now)
+                out += self.planned(flow, now)
                 continue
             if plan is not None and now >= plan.asked + settings.answer:
                 out += self._rolled_back(flow, plan) + self._again(flow, now)
                 continue
-            if plan is not None and renewal:
+            if plan is not None and now >= plan.renew_at:
+                plan.renew_at = now + settings.renew
                 out += [(place.leaf, Renew(piece)) for piece, place in plan.pieces.items() if not place.committed]
             silent = settings.status * 5 // 2
             for piece, place in list(flow.pieces.items()):
@@ -284,11 +291,8 @@ class Owner:
         times = []
         for flow in self.flows.values():
             if flow.plan is not None:
-                times += [flow.plan.asked + self.settings.answer, self.next_renewal]
+                times += [flow.plan.asked + self.settings.answer, flow.plan.renew_at]
             elif flow.retry_at >= 0:
                 times.append(flow.retry_at)
             times += [place.heard + self.settings.status * 5 // 2 for place in flow.pieces.values() if place.committed]
         return min(times, default=-1)
-
-
-FATHER = -1  # stands for the father of the owner's leaf

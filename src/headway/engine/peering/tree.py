@@ -185,10 +185,10 @@ class Tree:
         siblings = tuple(branch.children[peer].node for peer in branch.order if peer != sender)
         fastest = self.fastest if link.father else branch.fastest
         root = link.root if link.father else self.node(link)
-        zone = self._zone_of(branch.order.index(sender))
+        zone = self.zone_of(branch.order.index(sender))
         return [(sender, Ack(body.level, link.father, siblings, root, zone, fastest))], ""
 
-    def _zone_of(self, at: int) -> tuple[Key, Key] | None:
+    def zone_of(self, at: int) -> tuple[Key, Key] | None:
         """The addresses that belong below a child; None: this branch does not know its own."""
         branch, link = self.branch, self.link
         mine = ALL if link and link.is_root else link.zone if link else None

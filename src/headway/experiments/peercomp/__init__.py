@@ -1,1 +1,1 @@
-"""The evaluation of peercomp.txt done again, message by message, at sizes that this simulator can hold."""
+"""The evaluation of peercomp.txt done again, message by message, and by the kernel at a million peers."""

@@ -1,9 +1,12 @@
-"""What is measured for the report: runs of the message-level simulator, and what pure functions cost."""
+"""What is measured for the report: runs of both simulators, and what pure functions cost."""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +16,15 @@ from headway.engine.peering.settings import Settings
 from headway.model.dag import Dag
 from headway.model.record import record, replace
 from headway.policies.by_when.sequences import decomposition
-from headway.sim.peers import MODELS, Scenario, Simulation
+from headway.sim.peer_answer import Measured, measured
+from headway.sim.peer_scenario import MODELS, Scenario
+from headway.sim.peers import Simulation
 from headway.sim.ratios import mean
 
 PRIORITIES = (1.1, 1.2, 1.3, 1.4)
+MILLION = 1_000_000
+CURVE = 200  # points of one
+UNBOUND = Settings(update=1)
 
 
 @record
@@ -24,40 +32,105 @@ class Plan:
     """How much is simulated."""
 
     name: str
-    nodes: int  # of most runs
-    hours: float
+    few: int  # nodes message by message: beside an oracle
+    few_hours: float
     seeds: int
-    sizes: tuple[int, ...]  # of grids, for the claim of logarithmic time
-    placer_hours: float = 1.5
+    many: int  # nodes in the kernel: of Table II and what it costs
+    hours: float
+    figure: int  # nodes of Fig. 6
+    figure_hours: float
+    sizes: tuple[int, ...]  # of grids, for the claim of logarithmic time; of the last one all is measured
+    size_hours: float
 
 
 PLANS = {
-    "quick": Plan("quick", 80, 0.5, 4, (64, 256, 1024)),
-    "full": Plan("full", 200, 1.0, 5, (64, 256, 1024, 4096)),
+    "quick": Plan("quick", 80, 1.0, 4, 2_048, 1.0, 16_384, 0.1, (1_000, 10_000, 100_000), 0.25),
+    "full": Plan("full", 80, 1.0, 4, 8_192, 1.0, 1_048_576, 0.05, (1_000, 10_000, 100_000, 1_048_576), 0.5),
 }
 
 
 class Runs:
-    """Runs a plan's scenarios, and says how far that is."""
+    """Runs a plan's scenarios, and says how far that is. What was measured is kept, and not measured again."""
 
-    def __init__(self, plan: Plan, done: Callable[[float], None]) -> None:
-        self.plan, self._done = plan, done
+    def __init__(self, plan: Plan, done: Callable[[float], None], kept: Path) -> None:
+        self.plan, self._done, self._kept = plan, done, kept
+        self._known: dict[str, dict[str, Any]] = {}
+        text = kept.read_text() if kept.exists() else ""
+        whole = text[: text.rfind("\n") + 1]  # without what was being written when a run was interrupted
+        if whole != text:
+            kept.write_text(whole)
+        for line in whole.splitlines():
+            one = json.loads(line)
+            self._known[one["of"]] = one
 
-    def of(self, **changes: Any) -> list[dict[str, Any]]:
-        """A scenario with each seed."""
-        base = Scenario(nodes=self.plan.nodes, hours=self.plan.hours)
-        return [self.one(replace(base, **changes, seed=seed))[0] for seed in range(self.plan.seeds)]
+    def beside_others(self, **changes: Any) -> list[dict[str, Any]]:
+        """A small scenario with each seed, message by message."""
+        base = Scenario(nodes=self.plan.few, hours=self.plan.few_hours)
+        found = []
+        for seed in range(self.plan.seeds):
+            scenario = replace(base, **changes, seed=seed)
+            one = self._once(f"messages {scenario}", partial(_by_messages, scenario))
+            self._done(cost(base, messages=True))
+            found.append(one["answer"])
+        return found
 
-    def one(self, scenario: Scenario) -> tuple[dict[str, Any], Simulation]:
-        simulation = Simulation(scenario)
-        found = simulation.run()
-        self._done(float(scenario.nodes))
-        return found, simulation
+    def of_many(self, **changes: Any) -> list[dict[str, Any]]:
+        """A large scenario with each seed, by the kernel."""
+        base = Scenario(nodes=self.plan.many, hours=self.plan.hours)
+        return [self.one(replace(base, **changes, seed=seed)).answer for seed in range(self.plan.seeds)]
+
+    def one(self, scenario: Scenario, to_the_end: bool = True) -> Measured:
+        """By the kernel; until all that was accepted has ended, or only while workflows arrive."""
+
+        def measure() -> dict[str, Any]:
+            it = measured(scenario, to_the_end=to_the_end)
+            return {"answer": it.answer, "allocation": _thinned(it.allocation)}
+
+        found = self._once(f"kernel {scenario} {to_the_end}", measure)
+        self._done(cost(scenario))
+        return Measured(found["answer"], found["allocation"])
+
+    def _once(self, of: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What is known of a run, or is measured now and known from then on."""
+        if of not in self._known:
+            self._known[of] = {"of": of, **json.loads(json.dumps(measure()))}
+            with self._kept.open("a") as file:
+                file.write(json.dumps(self._known[of]) + "\n")
+        return self._known[of]
+
+
+def _by_messages(scenario: Scenario) -> dict[str, Any]:
+    return {"answer": Simulation(scenario).run()}
+
+
+def _thinned(values: Sequence[float]) -> list[float]:
+    """A curve of some hundred points, its ends among them."""
+    step = max(1, len(values) // CURVE)
+    return [*values[::step], *values[-1:]]
+
+
+def cost(scenario: Scenario, messages: bool = False) -> float:
+    """About how long a run takes, in seconds."""
+    return scenario.nodes * scenario.hours * (0.04 if messages else 0.0004)
+
+
+def expected(plan: Plan) -> float:
+    """About how long all of a plan takes."""
+    few = cost(Scenario(nodes=plan.few, hours=plan.few_hours), messages=True) * plan.seeds * 7
+    many = cost(Scenario(nodes=plan.many, hours=plan.hours)) * plan.seeds * (8 + 3 + 2)
+    figure = cost(Scenario(nodes=plan.figure, hours=plan.figure_hours)) * 6
+    return few + many + figure + sum(cost(Scenario(nodes=nodes, hours=plan.size_hours)) for nodes in plan.sizes)
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
     """A mean over seeds, with its 95% interval."""
     return mean(np.array(values, np.float64))
+
+
+def told(values: Sequence[float]) -> str:
+    """The same in words."""
+    here, low, high = interval(values)
+    return f"{here:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def width(model: str, size: int) -> int:
@@ -84,6 +157,3 @@ def handling(scenario: Scenario) -> tuple[float, float]:
     finally:
         Peer.handle = whole  # type: ignore[method-assign]
     return float(np.mean(taken)), float(np.quantile(taken, 0.99))
-
-
-UNBOUND = Settings(update=1)

@@ -129,7 +129,7 @@ def _begun(commands: Sequence[Sequence[str]], folder: Path, **more: str) -> Iter
         finally:
             for one in begun:
                 with contextlib.suppress(ProcessLookupError):
-                    one.send_signal(signal.SIGINT)
+                    one.send_signal(signal.SIGTERM)  # SIGINT is ignored by what a script has put into the background
             for one in begun:
                 try:
                     one.wait(_END)

@@ -26,7 +26,7 @@ Leave when nothing is left to do.
   -e           leave also when there is nothing to do just now
   -w SECONDS   the longest time between two questions for a job; default: 30
   -k SECONDS   how often to ask whether a running job is to end; 0: never; default: 60
-  -q SCHED     the queue that this runs in: slurm, gridengine, process, none; default: found out
+  -q SCHED     the queue that this runs in: slurm, gridengine, htcondor, process, none; default: found out (htcondor: say it)
   -i ID        what this is called there; default: found out
   -H HOST      where that queue can be asked; default: found out
 
@@ -97,6 +97,10 @@ done
 host=$(hostname 2>/dev/null || uname -n)
 began=$(date +%s)
 mark="$host-$$-$began"
+case $(date +%s.%N) in # most know parts of a second
+*[!0-9.]* | *.) clock=+%s ;;
+*) clock=+%s.%N ;;
+esac
 HEADWAY_PLACEHOLDER=$mark # all that is started here has it, which is how a host without a queue is asked for us
 export HEADWAY_PLACEHOLDER
 if [ -z "$sched" ]; then
@@ -205,7 +209,7 @@ forget() { # ID: its end is known
 tell_end() { # ID: tells how a job ended; 0 if that is known now
     read -r status started ended <"$own/jobs/$1.end" || return 0 # another placeholder has told it
     tail -c 2048 "$own/logs/$1.log" >"$own/tail-$$" 2>/dev/null || : >"$own/tail-$$"
-    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date +%s)" tail=-
+    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date "$clock")" tail=-
     told=$?
     rm -f "$own/tail-$$"
     case $told in
@@ -247,10 +251,10 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
 # Runs the job, and writes down how it ended: that must be there even if nobody waits for it.
 # shellcheck disable=SC2016  # it is another shell that reads these
 runs='
-began=$(date +%s)
+began=$(date "$3")
 sh "$1/jobs/$2.sh" >"$1/logs/$2.log" 2>&1 </dev/null
 status=$?
-echo "$status $began $(date +%s)" >"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end"
+echo "$status $began $(date "$3")" >"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end"
 '
 if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
 job='' reason=''
@@ -307,7 +311,7 @@ run_job() { # ID
         return 1
     }
     reason=''
-    HEADWAY_LEASE=$1 $own_session sh -c "$runs" sh "$own" "$1" </dev/null >/dev/null 2>&1 &
+    HEADWAY_LEASE=$1 $own_session sh -c "$runs" sh "$own" "$1" "$clock" </dev/null >/dev/null 2>&1 &
     job=$!
     watcher=''
     if [ "$looks" != 0 ]; then

@@ -59,7 +59,8 @@ class Deadline:
         but = f" ({unknown:,} jobs of unknown length not counted)" if unknown else ""
         left = f"{duration(self.left)} are left"
         if least > self.left:
-            what = f"it cannot be met on {slots} slots: the jobs take at least {duration(least)}, {left}"
+            on = f"{slots:,} slot{'s' * (slots != 1)}"
+            what = f"it cannot be met on {on}: the jobs take at least {duration(least)}, {left}"
         else:
             can = "can" if most <= self.left and not self.queues else "may"
             what = f"it {can} be met: the jobs take {duration(least)} to {duration(most)}, {left}"

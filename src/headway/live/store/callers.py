@@ -22,6 +22,7 @@ NONE, PROCESS = "none", "process"
 SCHEDS = {  # what a caller may be known by, in the words of those who call
     "slurm": "slurm",
     **dict.fromkeys(("gridengine", "sge", "ge", "uge"), "gridengine"),
+    **dict.fromkeys(("htcondor", "condor"), "htcondor"),
     PROCESS: PROCESS,  # of a host without a queue
     NONE: NONE,
 }

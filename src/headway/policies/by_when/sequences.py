@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heapreplace
 
 from headway.model.dag import Dag
 from headway.model.record import record
+
+TAKEN = -2  # instead of the job before one: it is in a sequence already
 
 
 @record
@@ -71,41 +73,45 @@ def _sequences(parents: list[list[int]], children: list[list[int]], lengths: lis
         longest[at] = offered[at] = lengths[at] + max(best, 0)
     heap = [(-length, at) for at, length in enumerate(longest)]
     heapify(heap)
-    taken, first_only = bytearray(size), bytearray(size)
+    taken, first_only, marked = bytearray(size), bytearray(size), bytearray(size)
     found = []
     while heap:
-        length, at = heappop(heap)
-        if taken[at] or longest[at] != -length:
-            continue  # a newer entry says more
+        length, at = heap[0]
+        if taken[at] or longest[at] != -length:  # it was once as long as that
+            if taken[at]:
+                heappop(heap)
+            else:
+                heapreplace(heap, (-longest[at], at))
+            continue
         path = []
         while at >= 0:
             path.append(at)
             taken[at] = 1
-            at = lead[at]
+            before, lead[at] = lead[at], TAKEN
+            at = before
         path.reverse()
         found.append(path)
-        waiting = _cut(path, parents, children, lead, offered, taken, first_only)
-        heapify(waiting)
-        before = -1
-        while waiting:  # in topological order, so that each is measured once
-            at = heappop(waiting)
-            if at == before or taken[at]:
-                continue
-            before, best, lead[at] = at, -1, -1
+        losers = _cut(path, parents, children, lead, offered, taken, first_only)
+        for at in losers:
+            marked[at] = 1
+        at = marked.find(1, min(losers, default=size))
+        while at >= 0:  # in topological order, so that each is measured once
+            marked[at] = 0
+            best, first = -1, -1
             if not first_only[at]:
                 for parent in parents[at]:
                     if offered[parent] > best:
-                        best, lead[at] = offered[parent], parent
+                        best, first = offered[parent], parent
+            lead[at] = first
             total = lengths[at] + best if best > 0 else lengths[at]
-            if total == longest[at]:
-                continue
-            longest[at] = total
-            heappush(heap, (-total, at))
-            if offered[at] >= 0:
-                offered[at] = total
-                for child in children[at]:
-                    if lead[child] == at:
-                        heappush(waiting, child)
+            if total != longest[at]:
+                longest[at] = total
+                if offered[at] >= 0:
+                    offered[at] = total
+                    for child in children[at]:
+                        if lead[child] == at:
+                            marked[child] = 1
+            at = marked.find(1, at + 1)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numba
 
 _HERE = Path(__file__).parent
-_RULES = _HERE.parents[1] / "policies" / "where"  # compiled into kernels
+_RULES = [_HERE.parents[1] / "policies" / name for name in ("where", "by_when")]  # compiled into kernels
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -26,7 +26,7 @@ def forget_stale(folder: Path, *others: Path) -> None:
 
 
 with suppress(OSError):
-    forget_stale(_HERE, _RULES)
+    forget_stale(_HERE, *_RULES)
 
 
 def kept(kernel: str = "grid", function: str = "sample") -> bool:
@@ -45,6 +45,15 @@ def uncounted(function: Function) -> Function:
         return _jit(function, {"_nrt": False})
     except KeyError:  # a Numba that does not know this
         return _jit(function, {})
+
+
+def part(function: Function) -> Function:
+    """The same for a part of a kernel that nobody calls from Python: what would unpack its arguments is not made."""
+    wrapped = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    try:
+        return _jit(function, {"_nrt": False, **wrapped})
+    except KeyError:
+        return _jit(function, wrapped)
 
 
 def _jit(function: Function, options: dict[str, Any]) -> Function:

@@ -1,0 +1,104 @@
+"""An owner that crashes after any of its letters, and goes on from what it has written down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from headway.engine.peer import Peer
+from headway.engine.peering.messages import Finished, Letter, Note, Outcome, Step
+from headway.engine.peering.owner import Owner
+from tests.engine.peering.net import MINUTE, Net, submit
+
+OWNER = 1
+
+
+class Crashing(Net):
+    """The owner's process ends after so many of the letters and notes that it hands over, and begins again."""
+
+    crash_after, handed, downtime, crashes = -1, 0, 10_000, 0
+
+    def carry(self, peer: Peer, letters: Sequence[Letter]) -> None:
+        if peer.number != OWNER:
+            super().carry(peer, letters)
+            return
+        for letter in letters:
+            if not isinstance(letter.body, Note | Outcome) and letter.body.__class__.__name__ not in OWNERS:
+                super().carry(peer, [letter])
+                continue
+            if self.handed == self.crash_after and not self.crashes:
+                self.crash(peer)
+            if self.handed >= self.crash_after >= 0 and self.crashes == 1:
+                continue  # what it would have said is lost with it
+            self.handed += 1
+            super().carry(peer, [letter])
+
+    def crash(self, peer: Peer) -> None:
+        self.crashes += 1
+        peer.owner = Owner(peer.number, peer.low, peer.power, peer.settings)
+
+    def recover(self) -> None:
+        peer = self.peers[OWNER]
+        self.crashes = 2
+        self.crash_after = -1
+        super().carry(peer, peer.recover(self.notes.get(OWNER, []), self.now))
+
+
+OWNERS = ("Request", "Commit", "Rollback", "Renew", "Start", "StatusAck")  # what an owner says to others
+
+
+def whole_run(crash_after: int) -> Crashing:
+    net = Crashing()
+    for number in range(1, 6):
+        net.add(Peer(number, number, 1000, net.settings, net.now), list(net.peers)[:3])
+        net.run(12_000)
+    net.run(30_000)
+    net.crash_after = crash_after
+    net.tell(OWNER, submit(net, jobs=3, deadline=90))
+    for _ in range(400):
+        net.run(15_000)
+        if net.crashes == 1:
+            net.recover()
+    return net
+
+
+def steps() -> int:
+    return whole_run(-1).handed
+
+
+LETTERS = steps()
+
+
+@pytest.mark.parametrize(
+    "crash_after", [pytest.param(at, marks=pytest.mark.slow if at % 12 else ()) for at in range(LETTERS)]
+)
+def test_a_crash_at_any_step_neither_forgets_nor_doubles_a_workflow(crash_after: int) -> None:
+    net = whole_run(crash_after)
+    notes = net.notes.get(OWNER, [])
+    if not any(note.what is Step.SUBMITTED for note in notes):
+        assert net.runs == []  # it was never told that its workflow was taken
+        return
+    assert net.crashes == 2
+    assert [note.facts[0] for note in notes if note.what is Step.OVER] == ["done"]
+    assert sum(note.what is Step.ACCEPTED for note in notes) == 1
+    ended = Counter(note.facts[0] for note in notes if note.what is Step.ENDED)
+    assert ended == dict.fromkeys(range(5), 1)
+    assert sorted(job for _, job, _, _ in net.runs) == [0, 1, 2, 3, 4]  # none ran twice
+    assert max(end for _, _, _, end in net.runs) <= next(note.facts[2] for note in notes if note.what is Step.SUBMITTED)
+    assert net.held() == 0 and net.peers[OWNER].owner.flows == {}
+
+
+def test_there_are_many_steps_to_crash_at() -> None:
+    assert LETTERS > 25
+
+
+def test_an_end_is_told_until_it_is_acknowledged() -> None:
+    """Every first word of it is lost."""
+    net = Net().grown(4)
+    net.lose = lambda letter: isinstance(letter.body, Finished)
+    net.tell(OWNER, submit(net, deadline=90))
+    net.run(100 * MINUTE)
+    assert net.state(OWNER) == ["accepted", "done"] and len(net.runs) == 5
+    assert all(not peer.leaf.ends for peer in net.peers.values())
