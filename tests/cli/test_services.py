@@ -77,6 +77,22 @@ def test_the_script_of_a_job_runs_it(desk: Desk) -> None:
     assert done.stdout == "a  b\n"
 
 
+@pytest.mark.parametrize("breaks", [False, True])
+def test_the_placeholder_of_the_documents_tells_no_end_of_a_job_that_never_came(desk: Desk, breaks: bool) -> None:
+    text = Path(__file__).parents[2].joinpath("docs/hosts.md").read_text()
+    (lines,) = [block for block in text.split("```")[1::2] if block.startswith("\nid=$(ssh submit mqnextjob")]
+    ssh = desk.folder / "ssh"
+    at_once = 'case "$*" in *mqgetjobattribute*) echo "Connection reset" >&2; exit 255;; esac\n' if breaks else ""
+    ssh.write_text(f'#!/bin/sh\nshift\n{at_once}exec sh -c "$*"\n')
+    ssh.chmod(0o755)
+    path = f"{desk.folder}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**desk.environment, "PATH": path, "SLURM_JOB_ID": "5", "TMPDIR": str(desk.folder)}
+    done = subprocess.run(["sh", "-c", lines], cwd=desk.folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == (255 if breaks else 0), done.stderr
+    assert desk("mqgetjobattribute", "job=A", "attribute=state")[1] == ("running\n" if breaks else "done\n")
+    assert done.stdout == ("" if breaks else "a  b\n")
+
+
 @pytest.mark.parametrize(
     ("name", "words", "code", "said"),
     [
