@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from headway.live.doors.queue_looks import look
+from tests.infra.root import needs_root
 from tests.live.ledger import until
 from tests.shell import headway
 from tests.sites.script_bench import JOB, SCRIPT, SERVICES, ScriptBench, marked
@@ -39,7 +40,7 @@ def test_headway_prints_it() -> None:
     assert done.stdout == SCRIPT.read_text() and done.stdout.startswith("#!/bin/sh\n")
 
 
-@pytest.mark.parametrize("words", [["-x"], ["word"], ["-w", "1s"]])
+@pytest.mark.parametrize("words", [["-x"], ["word"], ["-w", "1s"], ["-k", ""], ["-t", ""], ["-t", "9" * 20]])
 def test_bad_usage_is_told(words: list[str]) -> None:
     done = subprocess.run(["dash", SCRIPT, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr
@@ -85,6 +86,38 @@ def test_exit_codes_come_home_and_what_a_failed_job_printed(bench: ScriptBench) 
     assert bench.counts() == {"failed": 2, "done": 1, "waiting": 1}
     (log,) = bench.asked("logs", "bad")["logs"]
     assert log["text"] == "so it goes\n"
+
+
+def test_numbers_may_begin_with_zeros_as_the_queues_own_do(bench: ScriptBench) -> None:
+    bench.layers(1, 2)
+    assert bench.begin("-t", "0900", "-w", "00").wait(30) == 0, bench.talk
+    assert bench.counts() == {"done": 2}
+
+
+@pytest.fixture
+def small_disk(bench: ScriptBench) -> Iterator[Path]:
+    needs_root("mounting a small disk")
+    place = bench.folder / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", place], check=True)
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_a_job_that_fills_the_disk_runs_once_and_its_end_is_told(bench: ScriptBench, small_disk: Path) -> None:
+    fills = f"echo begin fills 1 >> {bench.folder}/ledger; yes"
+    bench.submit(f"mqsub -l fills -c '{fills}'", f"mqsub -l small -c '{JOB.format(bench.folder, 0)}'")
+    bench.begin("-l", str(small_disk / "ends")).wait(30)
+    assert bench.ledger["begin fills 1"] == 1, bench.talk
+    (first, *_) = bench.asked("history", "fills")["attempts"]
+    assert (first["outcome"], first["exit_code"]) == ("failed", 1)
+
+
+def test_where_an_end_cannot_be_written_the_placeholder_says_so_and_leaves(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c 'echo begin A 1 >> {bench.folder}/ledger; rm -r {bench.folder}/ends/*/jobs'")
+    assert bench.begin("-l", str(bench.folder / "ends")).wait(30) == 1, bench.talk
+    assert "no file can be written in" in bench.talk and "-l" in bench.talk
+    assert bench.ledger["begin A 1"] == 1 and bench.counts() == {"eligible": 1}
 
 
 def test_a_job_gets_its_folder_its_environment_and_its_files(bench: ScriptBench) -> None:

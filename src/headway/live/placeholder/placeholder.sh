@@ -43,6 +43,17 @@ quoted() { # a word as sh reads it back
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
 }
 
+seconds() { # TEXT: the number that it is, as arithmetic reads it: without zeros in front
+    case $1 in
+    '' | *[!0-9]* | ??????????*)
+        say "'$1' is no number of seconds."
+        exit 2
+        ;;
+    esac
+    number=${1#"${1%%[!0]*}"}
+    number=${number:-0}
+}
+
 # --- options ----------------------------------------------------------------------------------------------------------
 
 server='' ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15' services='' store='' folder=''
@@ -59,14 +70,14 @@ while getopts s:S:b:p:d:l:c:m:t:u:n:1r:ew:k:q:i:H:h option; do
     l) base=$OPTARG ;;
     c) cores=$OPTARG ;;
     m) memory=$OPTARG ;;
-    t) stays=$OPTARG ;;
-    u) unknown=$OPTARG ;;
+    t) seconds "$OPTARG" && stays=$number ;;
+    u) seconds "$OPTARG" && unknown=$number ;;
     n) site=$OPTARG ;;
     1) single=yes ;;
     r) single=yes resubmit=$OPTARG ;;
     e) leaves=yes ;;
-    w) longest=$OPTARG ;;
-    k) looks=$OPTARG ;;
+    w) seconds "$OPTARG" && longest=$number ;;
+    k) seconds "$OPTARG" && looks=$number ;;
     q) sched=$OPTARG ;;
     i) sched_id=$OPTARG ;;
     H) submit_host=$OPTARG ;;
@@ -85,14 +96,7 @@ shift $((OPTIND - 1))
     say "there is nothing that $1 could mean. placeholder.sh -h shows the options."
     exit 2
 }
-for number in "$stays" "$unknown" "$longest" "$looks"; do
-    case $number in
-    *[!0-9]*)
-        say "$number is no number of seconds."
-        exit 2
-        ;;
-    esac
-done
+[ "$longest" != 0 ] || longest=1
 
 host=$(hostname 2>/dev/null || uname -n)
 began=$(date +%s)
@@ -202,7 +206,7 @@ marked() { # ID: the processes of this job, wherever they have gone
 if printf 'a\0b' | grep -qzx b 2>/dev/null; then has_z=yes; else has_z=''; fi
 
 forget() { # ID: its end is known
-    rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end"
+    rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end" "$own/jobs/$1.part"
     [ -s "$own/logs/$1.log" ] || rm -f "$own/logs/$1.log"
 }
 
@@ -248,13 +252,14 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
 
 # --- a job ------------------------------------------------------------------------------------------------------------
 
-# Runs the job, and writes down how it ended: that must be there even if nobody waits for it.
+# Runs the job, and writes down how it ended: that must be there even if nobody waits for it. It is written over a line
+# that was there before the job began, since the job may have filled the disk.
 # shellcheck disable=SC2016  # it is another shell that reads these
 runs='
 began=$(date "$3")
 sh "$1/jobs/$2.sh" >"$1/logs/$2.log" 2>&1 </dev/null
 status=$?
-echo "$status $began $(date "$3")" >"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end"
+echo "$status $began $(date "$3")" 1<>"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end" || exit 1
 '
 if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
 job='' reason=''
@@ -296,6 +301,11 @@ was_ended() { # ID: whether the job was killed because this placeholder is to en
     [ -n "$stopping$reason" ]
 }
 
+no_room() { # ID: its files cannot be written
+    give_back "$1" "no file can be written in $own on $host"
+    say "no file can be written in $own: its disk is full, or it may only be read. Choose another folder with -l."
+}
+
 run_job() { # ID
     if [ -n "$stopping" ]; then # while it was asked for
         give_back "$1" "its placeholder was told to end"
@@ -305,9 +315,9 @@ run_job() { # ID
     code=$?
     [ $code != 4 ] || return 0
     [ $code = 0 ] || return 1
-    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && echo $$ >"$own/jobs/$1.run") || {
-        give_back "$1" "no room in $own on $host"
-        say "no file can be written in $own."
+    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%80s\n' '' >"$own/jobs/$1.part" &&
+        echo $$ >"$own/jobs/$1.run") || {
+        no_room "$1"
         return 1
     }
     reason=''
@@ -318,6 +328,7 @@ run_job() { # ID
         watch "$1" </dev/null >/dev/null 2>&1 &
         watcher=$!
     fi
+    code=0
     while kill -0 "$job" 2>/dev/null; do
         if [ -n "$stopping$reason" ]; then
             end_job "$1"
@@ -325,6 +336,7 @@ run_job() { # ID
             break
         fi
         wait "$job"
+        code=$?
     done
     if [ -n "$watcher" ]; then
         kill "$watcher" 2>/dev/null
@@ -334,6 +346,9 @@ run_job() { # ID
         tell_end "$1"
     elif [ -n "$reason$stopping" ]; then
         give_back "$1" "${reason:-its placeholder was told to end}"
+    elif [ "$code" = 1 ]; then # the end could not be written down
+        no_room "$1"
+        return 1
     else # what was to write the end down was killed
         give_back "$1" "lost: somebody has killed it and what watched it"
     fi
