@@ -7,10 +7,13 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from headway import read
+from headway.formats.mqsub import Call
+from headway.live.client import adding
 from headway.live.store import opened
 from headway.model.messages import WorkflowId
 from tests.contracts.crew import states
@@ -156,6 +159,24 @@ def test_a_store_without_a_workflow_gets_one_that_placeholders_run(tmp_path: Pat
     assert jobs(store) == "2100:e 1110:w 1110#2:w"
     found = opened(store / "store.db")
     assert found.placeholders.wanted("local") == [1] and found.leases.directory(WorkflowId(1)) == str(tmp_path)
+
+
+def test_a_workflow_that_another_call_begins_at_this_moment_gets_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "store"
+    assert into(store, "-l", "first", "-c", "true", cwd=tmp_path).returncode == 0
+    meant, looks = adding._meant, list[None]()
+
+    def too_early(*words: Any) -> Any:
+        looks.append(None)
+        return None if len(looks) == 1 else meant(*words)
+
+    monkeypatch.setattr(adding, "_meant", too_early)
+    monkeypatch.chdir(tmp_path)
+    added = adding.added(str(store), Call(("second",), command="true"), None, {})
+    assert added == ("second", 1) and len(looks) == 2
+    assert jobs(store) == "first:e second:e"
 
 
 def test_what_it_depends_on_is_refused_by_name_if_it_is_not_there(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headway.live.home.folder import Home
     from headway.live.store import Store
     from headway.live.store.views import Submitted
+    from headway.model.job import Job
     from headway.model.messages import WorkflowId
 
 NAME = "mqsub"  # of a workflow that begins with a job that is added
@@ -25,25 +26,33 @@ _SHOWN = 8  # workflows that are listed
 def added(place: str, call: Call, wanted: str | None, environment: Mapping[str, str]) -> tuple[str, WorkflowId]:
     """Adds what a call says to the workflow that it means, or to a new one; the job's name, and the workflow."""
     _check(call)
-    group = call.path[0]
-    deps = ["/".join(dep) for dep in call.deps]
     job = attributes.from_pairs(call.command, call.attributes)
     home, store = _opened(place)
-    workflow = _meant(store, wanted, environment)
-    if workflow is None:
-        if deps:
-            raise NotFoundError(
-                f"{shown(group)} depends on {shown(deps[0])}, and there is no workflow in the store.",
-                "Submit what it depends on first.",
-            )
-        name, number = group, _begun(store, group, call)
-    else:
-        name, number = store.growth.add(workflow.id, group, deps, job), workflow.id
+    from headway.live.store.submission import AlreadySubmittedError
+
+    try:
+        name, number = _put(store, call, job, _meant(store, wanted, environment))
+    except AlreadySubmittedError:  # somebody else has begun a workflow at this moment
+        name, number = _put(store, call, job, _meant(store, wanted, environment))
     from headway.live.client.services import tell_runner
     from headway.live.home.store_location import home_of
 
     tell_runner(home_of(home, place, store, number))
     return name, number
+
+
+def _put(store: Store, call: Call, job: Job, workflow: Submitted | None) -> tuple[str, WorkflowId]:
+    """Adds the job to a workflow; None: to a new one."""
+    group = call.path[0]
+    deps = ["/".join(dep) for dep in call.deps]
+    if workflow is not None:
+        return store.growth.add(workflow.id, group, deps, job), workflow.id
+    if deps:
+        raise NotFoundError(
+            f"{shown(group)} depends on {shown(deps[0])}, and there is no workflow in the store.",
+            "Submit what it depends on first.",
+        )
+    return group, _begun(store, group, job)
 
 
 def _check(call: Call) -> None:
@@ -104,14 +113,13 @@ def _meant(store: Store, wanted: str | None, environment: Mapping[str, str]) -> 
     raise UsageError(f"which workflow is meant is not known: {known} {what}.", "Say which one: mqsub -w NUMBER …")
 
 
-def _begun(store: Store, group: str, call: Call) -> WorkflowId:
+def _begun(store: Store, group: str, job: Job) -> WorkflowId:
     """A new workflow with one job, which every placeholder may run."""
     from headway.live.store.growth import alone
     from headway.live.store.relative import resolved
     from headway.live.store.submission import Submission
     from headway.model.messages import WorkflowId
 
-    job = attributes.from_pairs(call.command, call.attributes)
     flat = alone(group, job).flat
     folder = os.path.realpath(".")
     new = Submission(NAME, resolved(os.path.join(folder, NAME)), folder, flat, [0])  # noqa: PTH118
