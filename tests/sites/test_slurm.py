@@ -168,6 +168,21 @@ def test_an_allocation_whose_time_runs_out_gives_its_jobs_back(bench: QueueBench
     assert bench.ledger["end"] == 1
 
 
+def test_for_a_job_that_takes_longer_than_any_allocation_nothing_is_asked_and_its_user_is_told(
+    bench: QueueBench,
+) -> None:
+    bench.set(time="30s")
+    bench.script("workflow.job('long', 'true', seconds=60)", "workflow.job('short', 'true', seconds=1)")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.hears(run, "1 job is expected to take longer than an allocation of cluster lasts (30 s)")
+    store = bench.store()
+    until(lambda: not store.allocations.open("cluster"))
+    assert len(store.allocations.all()) == 1  # for the other one
+    assert bench.json("status")["workflows"][0]["done"] == 1
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) in (3, 130)
+
+
 def test_scancel_gives_jobs_back_with_the_reason_and_they_run_in_the_next_allocation(bench: QueueBench) -> None:
     bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
     run = bench.begin("run", "w.py", "--site", "cluster")

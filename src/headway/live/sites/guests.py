@@ -42,6 +42,7 @@ class Guest:
         self.serves: Serve | None = None  # it wants the whole store served
         self.uses: Mapping[str, str] | None = None  # settings of the site that it has said
         self.stands: Stand | None = None  # what it has said of the work that nobody waits for
+        self.warned = ""  # what it was warned of last
         self.is_gone = False
         self.is_refused = False  # the runner does nothing for it
         self._lines = Lines()

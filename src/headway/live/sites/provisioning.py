@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 
+from headway.engine.ready import Within
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import say
+from headway.live.sites.node import MARGIN
 from headway.live.sites.queues import NAMES, Listed, Request, Status, queue
 from headway.live.sites.shipping import package
 from headway.live.store.allocations import Allocation, State, Wanted, name_of, number_of
 from headway.model.errors import HeadwayError
+from headway.model.quantities import duration
 from headway.policies.how_much.standing import Standing, change
 
 TYPE_CHECKING = False
@@ -40,6 +43,7 @@ class Provisioning:
         self._missing: dict[int, int] = {}  # looks in a row without each
         self._wake = asyncio.Event()
         self._open: list[Allocation] = []
+        self._too_long = 0  # jobs that no allocation is long enough for
         self._folder = ""  # at the site, for its files
         self._has_looked = False
         self._looking = asyncio.Lock()
@@ -67,6 +71,14 @@ class Provisioning:
         what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
         held = f" (held: {', '.join(self._held)})" if self._held else ""
         return [f"{what} in the queue of {self._owner.site.name}{held}"]
+
+    @property
+    def warning(self) -> str:
+        """What people should know of jobs that no allocation is long enough for; "": there are none."""
+        if not self._too_long:
+            return ""
+        site, jobs = self._owner.site, "1 job is" if self._too_long == 1 else f"{self._too_long:,} jobs are"
+        return f"{jobs} expected to take longer than an allocation of {site.name} lasts ({duration(site.time)})."
 
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
@@ -101,7 +113,9 @@ class Provisioning:
         dialect = queue(site.queue)
         if self._open and self._relay is not None:  # placeholders of before may call
             await self._relayed(self._relay)
-        wanted = store.allocations.wanted(self._owner.wanted(), site.name)
+        within = Within(max(1.0, site.time - MARGIN), site.job_time)
+        wanted = store.allocations.wanted(self._owner.wanted(), site.name, within)
+        self._too_long = sum(one.too_long for one in wanted.values())
         if not dialect.launcher:  # jobs of several hosts are for other sites
             wanted = {1: wanted[1]} if 1 in wanted else {}
         if not self._open and not any(one.eligible for one in wanted.values()) and self._has_looked:

@@ -272,7 +272,10 @@ class QueueSite:
             done = self.done.get(workflow, 0)
             count = running.get(workflow, 0)
             names = [] if count else self.provisioning.said
-            said = Progress(done, count, names, trouble=trouble or self.trouble, ended=is_over)
+            warning = self.provisioning.warning
+            news = [warning] if warning and warning != guest.warned else []
+            guest.warned = warning or guest.warned
+            said = Progress(done, count, names, trouble=trouble or self.trouble, ended=is_over, warnings=news)
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)

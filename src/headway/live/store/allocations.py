@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from enum import IntEnum
 
+from headway.engine.ready import Within
 from headway.live.store.giving import traits
 from headway.live.store.text import decode, encode
 from headway.model.messages import NODES, LeaseId, Seconds, WorkflowId
@@ -49,6 +50,7 @@ class Wanted:
 
     eligible: int = 0
     running: int = 0
+    too_long: int = 0  # jobs that may take longer than an allocation lasts
 
 
 @record
@@ -135,13 +137,19 @@ class Allocations:
                     return True
         return False
 
-    def wanted(self, workflows: Sequence[WorkflowId], site: str) -> dict[int, Wanted]:
-        """What the jobs want that could begin now, and what runs at a site, by how many hosts they are for."""
+    def wanted(self, workflows: Sequence[WorkflowId], site: str, within: Within) -> dict[int, Wanted]:
+        """What the jobs want that could begin now, and what runs at a site, by how many hosts they are for.
+
+        `within`: the time that a placeholder there has for jobs.
+        """
+        given = {"site": encode(site), "longest": within.left, "unknown": within.unknown}
         found: dict[int, Wanted] = {}
         nodes = _Nodes(self._database)
         for workflow in workflows:
-            for lane, cores in self._database.run("eligible_cores", workflow=workflow):
-                found.setdefault(nodes.of(workflow, lane), Wanted()).eligible += int(cores)
+            for lane, cores, too_long in self._database.run("eligible_cores", workflow=workflow, **given):
+                one = found.setdefault(nodes.of(workflow, lane), Wanted())
+                one.eligible += int(cores)
+                one.too_long += int(too_long)
         for workflow, _, cores, lane in self._database.run("running_at", site=encode(site)):
             found.setdefault(nodes.of(WorkflowId(workflow), lane), Wanted()).running += int(cores)
         return found

@@ -85,11 +85,21 @@ FOR UPDATE -- postgresql
 -- name: begin_allocation
 UPDATE allocations SET state = :runs, began = COALESCE(began, :now), instance = :instance WHERE id = :id
 
--- What eligible jobs want, and what jobs use that run at a site.
+-- What eligible jobs want that may end in the time of an allocation, how many may not, and what jobs use that run at a site.
+-- Not more jobs are looked at than any site has room for.
 -- name: eligible_cores
-SELECT lane, SUM(CASE WHEN cores < 1 THEN 1 ELSE cores END) FROM jobs
-    INDEXED BY jobs_eligible -- sqlite
-WHERE workflow = :workflow AND state = {ELIGIBLE} GROUP BY lane
+SELECT lane, SUM(CASE WHEN seconds <= CAST(:longest AS double precision) THEN cores ELSE 0 END),
+    SUM(CASE WHEN seconds <= CAST(:longest AS double precision) THEN 0 ELSE 1 END)
+FROM (SELECT j.lane, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END AS cores,
+        COALESCE(s.time, s.seconds, e.seconds, CAST(:unknown AS double precision)) AS seconds
+    FROM jobs j
+        INDEXED BY jobs_eligible -- sqlite
+        CROSS JOIN specs s -- sqlite
+        JOIN specs s -- postgresql
+            ON s.workflow = j.workflow AND s.job = j.job
+        LEFT JOIN expected e ON e.workflow = j.workflow AND e.job = j.job AND e.site = :site
+    WHERE j.workflow = :workflow AND j.state = {ELIGIBLE} LIMIT 100000) AS looked_at
+GROUP BY lane
 
 -- name: running_at
 SELECT j.workflow, j.lease, CASE WHEN j.cores < 1 THEN 1 ELSE j.cores END, j.lane FROM placeholders p JOIN attempts a ON a.placeholder = p.id
