@@ -40,7 +40,8 @@ def reproduce(
         " work that arrives at 93% of all power, an update period of 1 s, a fan-out of 4, links of 25 ms and an"
         " exponential rest with a mean of 25 ms. Grids begin empty.",
         "The rules of the claims (`experiments/peercomp/claims.py`) were written before the kernel had measured any of"
-        " this, but for the number of messages of each kind in one run of a million nodes.",
+        " this, but for the number of messages of each kind in one run of a million nodes, and acceptance and speed-up"
+        " of some small grids.",
     )
     _table_1(report)
     _table_2(report, runs)

@@ -124,7 +124,7 @@ def of_load(found: Mapping[str, Any]) -> list[Claim]:
         ("in-99", "1% of the nodes receive more than 8,000 bytes a second: 99% no more", into["p99"], 8000, ""),
         ("in-most", "at most 29,000 bytes a second are received", into["max"], 29000, ""),
         ("top", "the top of the tree is no bottleneck: no more than 40 events a second there", top, 40,
-         "mean over the hour, of the peer that holds the root"),
+         "mean while workflows arrive, of the peer that holds the root"),
     ]  # fmt: skip
     return [
         Claim(name, paper, float(here), (here <= most) if nodes >= MILLION else None, note=note)

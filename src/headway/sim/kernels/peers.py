@@ -2,7 +2,7 @@
 
 What happens at the same peer in the same millisecond happens in the order in which it does there: a job ends, messages
 come by sender and number, a workflow is submitted, the peer wakes. What differs from there: peers do not greet each
-other and leaves do not tell owners that they still have their jobs. That is only counted. See docs/decisions/0026.
+other and leaves do not tell owners that they still have their jobs. That is only counted. See docs/decisions/0028.
 """
 
 from __future__ import annotations
