@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations
 from math import comb
@@ -14,6 +18,7 @@ from headway.experiments.trellisdag import ranks
 from headway.experiments.trellisdag.all import Plan, reproduce, workflow
 from headway.experiments.trellisdag.claims import Found, claims
 from headway.experiments.trellisdag.replay import run
+from tests.live.ledger import until
 
 
 def brute(of: ranks.Slice) -> Counter[ranks.Rank]:
@@ -93,3 +98,26 @@ def test_claims_are_judged_by_their_rules() -> None:
     }
     slow = Found(100.0, 515.0, [(0.0, 9), (100.0, 0)], [103.0, 104.0, 102.0], [[(0.0, 5), (103.0, 0)]] * 3, [0.01] * 3)
     assert not any(claim.holds for claim in claims(slow, 0.0))
+
+
+def test_ended_by_its_batch_system_it_leaves_no_placeholder_and_no_folder(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    command = [sys.executable, "-m", "headway", "reproduce", "trellisdag", "-o", str(tmp_path / "out")]
+    begun = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def placeholders() -> list[Path]:
+        found = []
+        for one in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                words = (one / "cmdline").read_bytes().split(b"\0")
+                if b"placeholder" in words and any(str(scratch).encode() in word for word in words):
+                    found.append(one)
+        return found
+
+    until(placeholders)
+    begun.terminate()
+    assert begun.wait(60) == 130
+    until(lambda: not placeholders())
+    assert list(scratch.glob("headway-*")) == []

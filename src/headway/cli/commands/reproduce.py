@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import click
@@ -102,6 +103,7 @@ def command(
         raise UsageError("--on and --store are for trellisdag.", "Leave them out.")
     if name == "trellisdag":
         _check_place(on, store)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # its placeholders end with it
     with Bar(1.0, quiet=as_json) as bar:
         if name == "opportunistic":
             from headway.experiments.opportunistic import all as opportunistic
