@@ -25,7 +25,7 @@ def keep_runner(folder: Path, told: int, become_runner: Callable[[], int]) -> in
 
     A run waits for the runner, so that is forked before anything of the keeper is imported. What is done to the process
     group of one of the two is not done to the other. A session for the runner would do that too, but Linux puts each
-    session into a scheduling group of its own, and whoever has just come to one may wait 4 ms for its turn.
+    session into a scheduling group of its own, and a process new in its group may wait 4 ms for the CPU.
     """
     runner = os.fork()
     if runner == 0:

@@ -26,7 +26,7 @@ SCHEDS = {  # what a caller may be known by, in the words of those who call
     PROCESS: PROCESS,  # of a host without a queue
     NONE: NONE,
 }
-FOR_EVER = 1e300  # seconds that such a placeholder may be silent: silence says nothing of it
+FOR_EVER = 1e300  # seconds that such a placeholder may be silent: it never sends heartbeats
 LOOKS = 2  # in a row that have not found one, after which it is gone
 MOST = 10_000  # placeholders of one queue, the latest, that are compared with its list
 PARTS = 4  # of its lease: the time between two looks
