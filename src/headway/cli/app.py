@@ -85,7 +85,8 @@ class _Lazy(click.Group):
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headway")
 def headway() -> None:
-    """Run a workflow, jobs that depend on each other, to its end on this computer, as fast as its dependencies allow.
+    """Run a workflow, jobs that depend on each other, to its end as fast as its dependencies allow: on this computer, on
+    hosts behind ssh and in batch queues.
 
     A workflow W is the file you already have: a DAGMan file, a submit file, a Makefile, a script of mqsub lines, a DAG
     description script, a Python script, WfFormat or DAX. Its format is found out from its name and content.
@@ -93,6 +94,7 @@ def headway() -> None:
     \b
       headway show W                      what it looks like
       headway run W                       run it to its end; run again, it goes on where it stopped
+      headway run W --site cluster        at a site of headway.toml: a host behind ssh, or a batch queue
       headway run W --dry-run             what would run, and why
       headway run W --detach              in the background; attach watches it, cancel stops it
       headway status                      groups, counts, running jobs; attach watches them

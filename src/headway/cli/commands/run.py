@@ -144,7 +144,7 @@ def option_of(name: str, **settings: Any) -> Callable[[Command], Command]:
 @option_of("mail", callback=_address, metavar="ADDRESS", help="Send a mail at the end.")
 @option_of("dry_run", help="Say for each job whether it would run, and why. Runs nothing.")
 def command(**given: Any) -> int:
-    """Run a workflow to its end on this computer.
+    """Run a workflow to its end: on this computer, or at sites of headway.toml.
 
     Run again, it goes on where it stopped: done jobs stay done. Ctrl-C (or SIGTERM) lets running jobs end and stops;
     twice ends them too; a third time leaves at once. If this command dies, the jobs that run are finished and recorded
@@ -153,6 +153,7 @@ def command(**given: Any) -> int:
     \b
       headway run diamond.dag
       headway run Makefile --slots 4
+      headway run diamond.dag --site local --site lab
       headway run --array photos.txt -- convert {} -resize 50% small/{/}
     """
     return run(Options(**given))
