@@ -94,7 +94,7 @@ def headway() -> None:
     \b
       headway show W                      what it looks like
       headway run W                       run it to its end; run again, it goes on where it stopped
-      headway run W --site cluster        at a site of headway.toml: a host behind ssh, or a batch queue
+      headway run W --site local --site lab   here, and on a host behind ssh or in a batch queue
       headway run W --dry-run             what would run, and why
       headway run W --detach              in the background; attach watches it, cancel stops it
       headway status                      groups, counts, running jobs; attach watches them
