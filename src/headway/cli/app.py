@@ -85,8 +85,8 @@ class _Lazy(click.Group):
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="headway")
 def headway() -> None:
-    """Run a workflow, jobs that depend on each other, to its end as fast as its dependencies allow: on this computer, on
-    hosts behind ssh and in batch queues.
+    """Run a workflow, jobs that depend on each other, to its end as fast as its dependencies allow: on this computer,
+    on hosts behind ssh and in batch queues.
 
     A workflow W is the file you already have: a DAGMan file, a submit file, a Makefile, a script of mqsub lines, a DAG
     description script, a Python script, WfFormat or DAX. Its format is found out from its name and content.
