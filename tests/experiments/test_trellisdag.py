@@ -16,8 +16,10 @@ import pytest
 
 from headway.experiments.trellisdag import ranks
 from headway.experiments.trellisdag.all import Plan, reproduce, workflow
-from headway.experiments.trellisdag.claims import Found, claims
-from headway.experiments.trellisdag.replay import run
+from headway.experiments.trellisdag.checkers import measured
+from headway.experiments.trellisdag.claims import Found, checkers_claims, claims, place_claims
+from headway.experiments.trellisdag.kept import Kept
+from headway.experiments.trellisdag.replay import Times, run
 from tests.live.ledger import until
 
 
@@ -86,6 +88,40 @@ def test_the_report_has_the_runs_the_claims_and_both_charts(tmp_path: Path) -> N
         assert "<svg" in (tmp_path / f"out/figure-{number}.svg").read_text()
 
 
+def test_each_place_has_its_runs_and_claims_and_an_interrupted_report_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    plan = Plan(0.1, runs=1, placeholders=2, on=("local", "scripts"))
+    dag = workflow("1")
+    spans = {dag.names[job]: (float(at), at + 1.0) for at, job in enumerate(dag.jobs())}
+    kept = Kept(folder / "runs.jsonl", f"{0.1 / ranks.PAPER} 2 False")
+    for name in ("sequential", "scripts-0"):
+        kept.once(name, lambda: Times(spans), lambda: None)
+    with (folder / "runs.jsonl").open("a") as file:
+        file.write('{"setup": "cut sho')
+    told: list[float] = []
+    report = reproduce(plan, folder, lambda _: None, told.append)
+    assert sum(told) == 3 * 638
+    answer = json.loads((folder / "report.json").read_text())
+    assert answer["places"]["scripts"]["runs"] == [638.0] and answer["on"] == "local"
+    assert {claim.id for claim in report.claims if claim.id.endswith("-scripts")} == {
+        f"{name}-scripts" for name in ("near-minimal", "runs-alike", "nearly-as-many-at-once")
+    }
+    assert not (folder / "runs.jsonl").exists()
+
+
+def test_the_real_program_is_run_on_one_slot_and_on_two_and_checked(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples/checkers"
+    found = measured(example, tmp_path / "checkers", pieces="3")
+    assert [one.slots for one in found] == [1, 2]
+    assert all(0 < one.bound < one.seconds for one in found)
+    assert found[0].bound == found[0].work
+
+
+def test_the_real_program_is_judged_by_the_papers_rule() -> None:
+    assert checkers_claims(2, 101.0, 100.0).holds and not checkers_claims(1, 102.0, 100.0).holds
+
+
 def test_claims_are_judged_by_their_rules() -> None:
     curve = [(0.0, 20), (1.0, 5), (100.0, 0)]
     found = Found(100.0, 515.0, curve, [101.0, 101.5, 101.2], [[(0.0, 18), (1.0, 5), (101.0, 0)]] * 3, [0.01] * 3)
@@ -98,6 +134,7 @@ def test_claims_are_judged_by_their_rules() -> None:
     }
     slow = Found(100.0, 515.0, [(0.0, 9), (100.0, 0)], [103.0, 104.0, 102.0], [[(0.0, 5), (103.0, 0)]] * 3, [0.01] * 3)
     assert not any(claim.holds for claim in claims(slow, 0.0))
+    assert not any(claim.holds for claim in place_claims(slow, "scripts"))
 
 
 def test_ended_by_its_batch_system_it_leaves_no_placeholder_and_no_folder(tmp_path: Path) -> None:

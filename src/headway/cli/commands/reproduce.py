@@ -12,6 +12,7 @@ from headway.model.errors import UsageError
 from headway.model.record import replace
 
 _DATA = Path(__file__).parents[5] / "shared" / "data"  # beside a checkout
+_CHECKERS = Path(__file__).parents[4] / "examples" / "checkers"  # in a checkout
 _KINDS = {"prio": "wf", "opportunistic": "wf", "batchqueue": "swf", "trellisdag": "wf", "peercomp": "wf"}
 
 _SAID = {True: "holds", False: "does not hold", None: "is open"}
@@ -53,9 +54,9 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
 @click.option(
     "--on",
     metavar="WHERE",
-    default="local",
+    multiple=True,
     help="trellisdag: where the placeholders are: local, scripts (placeholder.sh), slurm-scripts or gridengine-scripts"
-    " (one job each, submitted again), or a site of headway.toml with 20 slots. Default: local.",
+    " (one job each, submitted again), or a site of headway.toml with 20 slots. Again for more places. Default: local.",
 )
 @click.option("--store", metavar="URL", help="trellisdag: postgresql://HOST/DATABASE, instead of a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
@@ -67,7 +68,7 @@ def command(
     output: str | None,
     data: str | None,
     starts: int | None,
-    on: str,
+    on: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -75,7 +76,7 @@ def command(
 
     Writes report.md, report.json and the figures as SVG into DIR. What each setting of prio measured is kept in
     DIR/settings.jsonl and not measured again, by --full either; trials of batchqueue are in DIR/trials, runs of
-    peercomp in DIR/runs.jsonl. With --live
+    peercomp in DIR/runs.jsonl, those of trellisdag there until its report is done. With --live
     they are live.md and live.json, from real processes.
 
     \b
@@ -99,10 +100,10 @@ def command(
         raise UsageError(f"{name} has no --live.", "Leave --live out.")
     if name != "batchqueue" and starts is not None:
         raise UsageError("--starts is for batchqueue.", "Leave it out.")
-    if name != "trellisdag" and (on != "local" or store is not None):
+    if name != "trellisdag" and (on or store is not None):
         raise UsageError("--on and --store are for trellisdag.", "Leave them out.")
     if name == "trellisdag":
-        _check_place(on, store)
+        _check_places(on, store)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # its placeholders end with it
     with Bar(1.0, quiet=as_json) as bar:
         if name == "opportunistic":
@@ -116,7 +117,9 @@ def command(
         elif name == "trellisdag":
             from headway.experiments.trellisdag import all as trellisdag
 
-            scale = replace(trellisdag.PLANS[how], on=on, server=store)
+            scale = replace(trellisdag.PLANS[how], on=tuple(dict.fromkeys(on)) or ("local",), server=store)
+            if how == "full" and _CHECKERS.is_dir():
+                scale = replace(scale, checkers=_CHECKERS)
             report = trellisdag.reproduce(scale, folder, bar.expect, bar.add)
         elif name == "batchqueue":
             from headway.experiments.batchqueue.all import reproduce as queues
@@ -140,13 +143,12 @@ def command(
     click.echo(f"{folder / ('live.md' if how == 'live' else 'report.md')} has the rest.")
 
 
-def _check_place(on: str, store: str | None) -> None:
+def _check_places(on: tuple[str, ...], store: str | None) -> None:
     """Refuses a place that is not there before anything begins."""
     from headway.experiments.trellisdag.crews import HERE
     from headway.live.sites.named import check_sites
     from headway.live.store import is_server
 
-    if on not in HERE:
-        check_sites((on,))
+    check_sites(tuple(name for name in on if name not in HERE))
     if store is not None and not is_server(store):
         raise UsageError("--store is for a server here.", "Say --store postgresql://HOST/DATABASE, or leave it out.")

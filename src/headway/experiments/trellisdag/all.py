@@ -11,8 +11,10 @@ from statistics import fmean, median
 
 from headway import __version__
 from headway.experiments.report import Report, drawing_board, make, save
-from headway.experiments.trellisdag.claims import Found, claims, model_claims
+from headway.experiments.trellisdag import checkers
+from headway.experiments.trellisdag.claims import Found, checkers_claims, claims, model_claims, place_claims
 from headway.experiments.trellisdag.crews import place
+from headway.experiments.trellisdag.kept import Kept
 from headway.experiments.trellisdag.ranks import PAPER
 from headway.experiments.trellisdag.replay import SCRIPT, Times, run
 from headway.live.reading.read import read
@@ -32,29 +34,45 @@ class Plan:
     seconds: float  # of the minimal schedule as modelled: the paper's hours, at a scale
     runs: int = 3
     placeholders: int = 20
-    on: str = "local"  # where they are (crews.place)
+    on: tuple[str, ...] = ("local",)  # where they are (crews.place); claims are judged by the first
     server: str | None = None  # the store, if it is not a file
+    checkers: Path | None = None  # the real program, where there is one
 
 
 PLANS = {"quick": Plan(20.0), "full": Plan(120.0)}
 
 
 def reproduce(plan: Plan, folder: Path, begin: Callable[[float], None], done: Callable[[float], None]) -> Report:
-    """The sequential run, then the others, and report.md, report.json and the charts; `done` is called for each job."""
+    """The sequential run, then the others, and report.md, report.json and the charts; `done` is called for each job.
+
+    Runs that were done before an interruption are in runs.jsonl and not done again; it goes when the report is there.
+    """
     make(folder)
     scale = plan.seconds / PAPER
     dag = workflow(str(scale))
-    begin(dag.job_count * (1.0 + plan.runs))
-    begun = time.monotonic()
+    begin(dag.job_count * (1.0 + plan.runs * len(plan.on)))
+    kept = Kept(folder / "runs.jsonl", f"{scale} {plan.placeholders} {plan.server is not None}")
     with tempfile.TemporaryDirectory(prefix="headway-trellisdag-") as scratch:
-        alone = run(Path(scratch, "sequential"), [str(scale)], 1, done, server=plan.server)
-        runs = [
-            run(Path(scratch, f"run-{number}"), [str(scale)], plan.placeholders, done, place(plan.on).crew, plan.server)
-            for number in range(plan.runs)
-        ]
-    seconds = time.monotonic() - begun
-    report = _report(plan, folder, found(dag, alone, runs), seconds)
+
+        def once(name: str, count: int, on: str) -> Times:
+            where = Path(scratch, name)
+            return kept.once(
+                name,
+                lambda: run(where, [str(scale)], count, done, place(on).crew, plan.server),
+                lambda: done(dag.job_count),
+            )
+
+        begun = time.monotonic()
+        alone = once("sequential", 1, "local")
+        by_place = {
+            on: found(dag, alone, [once(f"{on}-{number}", plan.placeholders, on) for number in range(plan.runs)])
+            for on in plan.on
+        }
+        seconds = time.monotonic() - begun
+        real = [] if plan.checkers is None else checkers.measured(plan.checkers, Path(scratch, "checkers"))
+    report = _report(plan, folder, by_place, real, seconds)
     report.write(folder)
+    kept.remove()
     return report
 
 
@@ -96,15 +114,24 @@ def share_above(curve: Curve, count: int) -> float:
 # --- the report -------------------------------------------------------------------------------------------------------
 
 
-def _report(plan: Plan, folder: Path, it: Found, seconds: float) -> Report:
+def _report(
+    plan: Plan, folder: Path, by_place: dict[str, Found], real: Sequence[checkers.Real], seconds: float
+) -> Report:
+    first, it = next(iter(by_place.items()))
     how = next((name for name, one in PLANS.items() if one.seconds == plan.seconds), "other")
     command = "headway reproduce trellisdag" + (" --full" if how == "full" else "")
-    command += f" --on {plan.on}" * (plan.on != "local") + " --store postgresql://…" * (plan.server is not None)
+    if plan.on != ("local",):
+        command += "".join(f" --on {on}" for on in plan.on)
+    command += " --store postgresql://…" * (plan.server is not None)
     report = Report("TrellisDAG: 4 versus 3 pieces", command)
     report.data |= {"paper": "trellisdag", "how": how, "version": __version__, "seconds": round(seconds, 1)}
     report.data |= {"runs": [round(one, 3) for one in it.makespans], "minimal_seconds": round(it.minimal, 3)}
-    report.data |= {"placeholders": plan.placeholders, "scale": plan.seconds / PAPER, "on": plan.on}
-    where = place(plan.on).said.format(count=plan.placeholders)
+    report.data |= {"placeholders": plan.placeholders, "scale": plan.seconds / PAPER, "on": first}
+    report.data |= {
+        "places": {on: {"runs": [round(one, 3) for one in each.makespans]} for on, each in by_place.items()},
+        "checkers": [{"slots": one.slots, "seconds": one.seconds, "bound": one.bound} for one in real],
+    }
+    where = place(first).said.format(count=plan.placeholders)
     store = "SQLite" if plan.server is None else "PostgreSQL"
     report.say(
         f"The workflow of section 4.3 as a DAG description script (`{SCRIPT.name}`): one VS, 20 slices, 638 ranks, a "
@@ -128,6 +155,8 @@ def _report(plan: Plan, folder: Path, it: Found, seconds: float) -> Report:
         "## Claims",
     )
     report.claim_table(claims(it, share_above(it.curve, FEW)))
+    _places(report, plan, by_place)
+    _checkers(report, real)
     lost = median(it.makespans) - it.minimal
     report.say(
         "What does not scale down is what the system takes for itself: from the end of a job's last parent to its "
@@ -155,6 +184,49 @@ def _report(plan: Plan, folder: Path, it: Found, seconds: float) -> Report:
     _draw(middle, folder / "figure-16.svg")
     _draw(it.curve, folder / "figure-17.svg")
     return report
+
+
+def _places(report: Report, plan: Plan, by_place: dict[str, Found]) -> None:
+    """The same on placeholders elsewhere."""
+    if len(by_place) == 1:
+        return
+    report.say(
+        "## Placeholders elsewhere",
+        f"Each row is {plan.runs} runs, judged by the same rules; all beside the minimal schedule of the one "
+        "sequential run. The gap is the mean time from the end of a job's last parent to its own start.",
+    )
+    rows = []
+    for on, it in by_place.items():
+        ratios = sorted(one / it.minimal for one in it.makespans)
+        most = ", ".join(str(peak(curve)) for curve in it.curves)
+        gap = f"{1000 * median(it.overheads):.0f}"
+        spread = f"{median(ratios):.3f} ({ratios[0]:.3f}–{ratios[-1]:.3f})"
+        rows.append([on, place(on).said.format(count=plan.placeholders), spread, most, gap])
+    report.table(["--on", "placeholders", "time / minimal schedule", "jobs at once in each run", "gap, ms"], rows)
+    report.claim_table(
+        [one for number, (on, it) in enumerate(by_place.items()) if number for one in place_claims(it, on)]
+    )
+
+
+def _checkers(report: Report, real: Sequence[checkers.Real]) -> None:
+    """The real program, where it was run."""
+    if not real:
+        return
+    report.say(
+        "## The real program",
+        "`examples/checkers` up to four pieces: 46 jobs that compute and verify 23 slices, on this computer, with a "
+        "file as the store. After each run all values were compared with those of an independent program. *Bound*: the "
+        "longest path or the work over the slots, whichever is longer, of the times that this run's jobs took.",
+    )
+    report.table(
+        ["slots", "seconds", "longest path", "work", "over the bound"],
+        [
+            [str(one.slots), *(f"{value:.1f}" for value in (one.seconds, one.path, one.work)),
+             f"{one.seconds / one.bound - 1:.1%}"]
+            for one in real
+        ],
+    )  # fmt: skip
+    report.claim_table([checkers_claims(one.slots, one.seconds, one.bound) for one in real])
 
 
 def _draw(curve: Curve, path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from headway.experiments.report import Claim
-from headway.model.record import record
+from headway.model.record import record, replace
 from headway.model.timeline import Curve, peak
 
 MOST_AT_ONCE = 20  # in the paper's minimal schedule
@@ -30,11 +30,24 @@ class Found:
 
 def claims(it: Found, above: float) -> list[Claim]:
     """All claims on the runs. `above`: the share of the minimal schedule with more than twelve jobs at once."""
+    near, alike, many = _of_runs(it, "", _SCALE)
+    return [near, alike, *_concurrency(peak(it.curve), above, "", ""), many]
+
+
+def place_claims(it: Found, on: str) -> list[Claim]:
+    """Those that runs with placeholders elsewhere can hold or break."""
+    return _of_runs(it, on, "")
+
+
+_SCALE = "A delay of milliseconds is a larger share of a run at this scale."
+
+
+def _of_runs(it: Found, on: str, reason: str) -> list[Claim]:
     ratios = sorted(one / it.minimal - 1 for one in it.makespans)
     middle, peaks = median(ratios), sorted(map(peak, it.curves))
     spread = (max(it.makespans) - min(it.makespans)) / median(it.makespans)
     lost = peak(it.curve) - peaks[len(peaks) // 2]
-    return [
+    found = [
         Claim(
             "near-minimal",
             "the median run takes within 1.7% of the minimal schedule",
@@ -43,7 +56,7 @@ def claims(it: Found, above: float) -> list[Claim]:
             ratios[0],
             ratios[-1],
             note=f"{median(it.makespans):.2f} s over {it.minimal:.2f} s; in brackets the least and the most",
-            reason="" if middle <= WITHIN else "A delay of milliseconds is a larger share of a run at this scale.",
+            reason="" if middle <= WITHIN else reason,
         ),
         Claim(
             "runs-alike",
@@ -51,9 +64,8 @@ def claims(it: Found, above: float) -> list[Claim]:
             spread,
             spread <= SPREAD,
             note="of the median; it holds if they differ by no more",
-            reason="" if spread <= SPREAD else "A delay of milliseconds is a larger share of a run at this scale.",
+            reason="" if spread <= SPREAD else reason,
         ),
-        *_concurrency(peak(it.curve), above, "", ""),
         Claim(
             "nearly-as-many-at-once",
             f"a run reaches {REACHED} jobs at once, two less than its minimal schedule",
@@ -62,6 +74,20 @@ def claims(it: Found, above: float) -> list[Claim]:
             note="it holds if the run of median concurrency reaches at most two less, and no more",
         ),
     ]
+    return [replace(one, id=f"{one.id}-{on}", variant_of=one.id) for one in found] if on else found
+
+
+def checkers_claims(slots: int, seconds: float, bound: float) -> Claim:
+    """The paper's claim on the system's own share, on the real program."""
+    over = seconds / bound - 1
+    return Claim(
+        f"near-minimal-checkers-{slots}",
+        "the median run takes within 1.7% of the minimal schedule",
+        over,
+        over <= WITHIN,
+        note=f"examples/checkers on {slots} slot{'s' * (slots > 1)}, one run: {seconds:.1f} s over {bound:.1f} s",
+        variant_of="near-minimal",
+    )
 
 
 def model_claims(most: int, above: float, share: float) -> list[Claim]:
