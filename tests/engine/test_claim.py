@@ -54,6 +54,17 @@ def test_a_category_counts_a_node_once_however_many_processes_it_has() -> None:
     assert names(given(memory, 4)) == ["a/0", "a/1"]
 
 
+def test_a_node_does_not_open_before_a_job_that_waits_for_room_and_take_its_place_in_a_category() -> None:
+    rules = Rules(category="c")
+    wide = Job("true", rules=rules, resources=Resources(cores=2))
+    node = Job("true", rules=rules, parts=(Job("true"),) * 2)
+    other = Job("true", parts=(Job("true"),) * 2)
+    memory = store({"a": Job("true"), "wide": wide, "other": other, "node": node}, Outside([], {"c": 1}))
+    (first,) = given(memory, 2)
+    assert first.name == "a"
+    assert names(given(memory, 2)) == ["wide"]
+
+
 def test_a_job_that_is_tried_again_after_a_while_comes_after_those_that_waited_when_it_failed() -> None:
     memory = store({"a": Job("true", rules=Rules(retries=1, back_off=1.0)), "b": Job("true"), "c": Job("true")})
     (first,) = given(memory, 1)

@@ -109,5 +109,5 @@ def test_both_commands_of_the_readme_work_on_a_bare_machine(words: list[str]) ->
     done = subprocess.run(
         [ROOT / "scripts/test-bare", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    assert done.returncode == 0, f"{done.stdout[-5000:]}\n{done.stderr[-1500:]}"
     assert done.stderr.splitlines()[-1].endswith("both commands work")

@@ -115,8 +115,12 @@ class QueueBench:
         for one in self._begun:
             one.kill()
             one.communicate()
-        subprocess.run(self.cluster.cancel_all, env=self.cluster.environment, capture_output=True, check=False)
+        self._cancel_all()
         if pid := runner_of(self.home):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
             until(lambda: runner_of(self.home) != pid)  # what it asks the queue has an end, too
+            self._cancel_all()  # what it had just asked for
+
+    def _cancel_all(self) -> None:
+        subprocess.run(self.cluster.cancel_all, env=self.cluster.environment, capture_output=True, check=False)
