@@ -109,9 +109,8 @@ class Room:
                 continue
             wanted = min(candidate.cores, self.slots)
             if not self._fits(wanted, candidate.memory):
-                self.free = (
-                    self.ahead
-                ) = -1  # less than nothing: what takes no cores waits as well, also when asked later
+                # Less than nothing: what takes no cores (a node to be opened) waits as well, also if asked later.
+                self.free = self.ahead = -1
                 break
             for name, count in lane.named:
                 self.named[name] = self.named.get(name, 0) - count  # of what nobody has, none may be asked for
