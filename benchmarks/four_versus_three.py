@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,7 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs/reproduced/trellisdag")
     parser.add_argument("--part", choices=PARTS, help="this report alone")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the servers end with it
     with ExitStack() as servers:
         enter = servers.enter_context
         folder = Path(enter(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
