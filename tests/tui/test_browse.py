@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,6 +152,59 @@ def test_a_row_is_found_by_a_part_of_its_name(browser: Terminal) -> None:
     browser.type("nowhere")
     browser.press("Enter")
     browser.shows("No group here has 'nowhere' in its name.")
+
+
+def test_keys_that_come_in_one_burst_do_what_they_do_one_by_one(browser: Terminal, stages: Path) -> None:
+    browser.type("/Stagex\x7f2\rw")  # as from a fast typist at the other end of a slow line
+    browser.shows("Stage2 waits for 2 jobs:")
+    browser.press("Escape")
+    browser.shows_no("Stage2 waits for")
+    browser.type("u/no such\r/ge1\r1u")
+    browser.shows("Stage3", "group Stage1: done")
+    browser.type("jjd")
+    until(lambda: states(stages)["Stage3"] == "disabled")
+    browser.type("kkfjy/done\r")  # j is not yes, and done is no command
+    browser.shows("No group here has 'done' in its name.")
+    assert states(stages) == {"Stage1": "done", "Stage2": "failed", "Stage3": "disabled"}
+
+
+def test_escape_leaves_the_line_for_names(browser: Terminal) -> None:
+    browser.press("/")
+    browser.shows("a part of a name")
+    browser.type("Stage3")
+    browser.press("Escape")
+    browser.shows_no("a part of a name")
+    browser.press("Down")
+    browser.shows("group Stage2: failed")
+
+
+def test_it_is_there_without_colours(stages: Path) -> None:
+    with terminal("env", "NO_COLOR=1", *BROWSE, cwd=stages) as browser:
+        browser.shows("Stage3", "q quit")
+
+
+def test_sigterm_gives_the_terminal_its_screen_back(stages: Path) -> None:
+    with terminal("sh", "-c", "echo before; exec $0 -m headway browse", sys.executable, cwd=stages) as browser:
+        browser.shows("Stage3", "q quit")
+        (pid,) = browsing(stages)
+        os.kill(pid, signal.SIGTERM)
+        screen = browser.shows("before", "code 143")
+        assert "Stage3" not in screen
+
+
+def browsing(folder: Path) -> list[int]:
+    """The browsers that run in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_browser = b"-m\0headway\0browse" in (process / "cmdline").read_bytes()
+            if (
+                is_browser
+                and (process / "cwd").resolve() == folder.resolve()
+                and (process / "comm").read_text() != "sh\n"
+            ):
+                found.append(int(process.name))
+    return found
 
 
 def test_q_ends_it_with_exit_code_0(browser: Terminal) -> None:
