@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -229,6 +231,144 @@ def test_one_that_is_gone_for_good_is_missed_twice_and_its_job_runs_elsewhere(be
     assert bench.counts() == {"done": 1}, bench.talk
     first = bench.asked("history")["attempts"][0]
     assert first["outcome"] == "given back" and "not in the list of process any more" in first["reason"]
+
+
+def test_hosts_of_one_name_do_not_take_each_others_jobs_for_lost(bench: ScriptBench) -> None:
+    needs_root("another host")
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 600)}'", "mqsub -deps A -l B -c true")
+    bench.begin()
+    until(lambda: bench.begun("A"))
+    name, other = socket.gethostname(), bench.folder / "machine-id"
+    other.write_text("0123456789abcdef0123456789abcdef\n")
+    words = ["sched=process", "sched_id=mine", f"submit_host={name}", f"host={name}", f"store={bench.place}"]
+    line = f"mount --bind {other} /etc/machine-id && exec {SERVICES}/mqnextjob {shlex.join(words)}"
+    store, looks = bench.store(), set[float]()
+    query = store.database.connection.execute  # type: ignore[attr-defined]
+
+    def looked() -> bool:  # it looks once the lease is over: at its own processes, one of which is its placeholder
+        subprocess.run(
+            ["unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c", line],
+            env={**bench.environment, "HEADWAY_PLACEHOLDER": "mine"},
+            check=False,
+        )
+        looks.update(row[0] for row in query("SELECT looked FROM callers WHERE sched_id <> 'mine'"))
+        return len(looks) >= 5 or bench.ledger["begin A 2"] > 0
+
+    until(looked, 60)
+    store.close()
+    assert bench.ledger == {"begin A 1": 1} and bench.counts() == {"running": 1, "waiting": 1}
+
+
+def test_ends_wait_for_a_store_that_is_away_for_a_moment(bench: ScriptBench) -> None:
+    there, gone = bench.folder / ".headway", bench.folder / "gone"
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 0)}; mv {there} {gone}'")
+    one = bench.begin()
+    until(lambda: "called again" in bench.talk)
+    gone.rename(there)
+    assert one.wait(30) == 0, bench.talk
+    assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_a_job_goes_on_while_its_store_is_away_for_a_moment(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c 'until test -e go; do sleep 0.1; done; {JOB.format(bench.folder, 0)}'")
+    one = bench.begin()
+    until(lambda: bench.counts() == {"running": 1} and list(bench.folder.glob("state/**/said-looked-*")))
+    (bench.folder / ".headway").rename(bench.folder / "gone")
+    until(lambda: any("no store" in file.read_text() for file in bench.folder.glob("state/**/said-looked-*")))
+    (bench.folder / "gone").rename(bench.folder / ".headway")
+    (bench.folder / "go").touch()
+    assert one.wait(30) == 0, bench.talk
+    assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_an_end_is_not_told_to_a_store_in_another_folder(tmp_path: Path) -> None:
+    benches = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        benches.append(ScriptBench(tmp_path / name))
+    options = ("-p", ".headway", "-l", str(tmp_path / "ends"))
+    one, two = benches
+    try:
+        for bench in benches:
+            bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 1)}'")
+        killed = one.begin(*options)
+        until(lambda: one.begun("A"))
+        killed.kill()
+        until(lambda: one.ledger["end A 1"])
+        for bench in (two, one):
+            assert bench.begin(*options).wait(30) == 0, bench.talk
+            assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+    finally:
+        one.close()
+        two.close()
+
+
+def test_after_a_reboot_another_process_with_its_number_is_not_taken_for_it(bench: ScriptBench) -> None:
+    bench.environment["HEADWAY_SILENCE"] = "600"
+    bench.submit(f"mqsub -l A -c 'test -e go || {{ {JOB.format(bench.folder, 600)}; }}'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    one.kill()
+    one.wait(30)
+    for pid in marked(bench.folder):
+        os.kill(pid, signal.SIGKILL)
+    (file,) = bench.folder.glob("state/**/*.run")
+    file.write_text(f"{os.getpid()} {file.read_text().split()[1]}\n")
+    (bench.folder / "go").touch()
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert [found["outcome"] for found in bench.asked("history")["attempts"]] == ["given back", "done"]
+
+
+def test_without_services_it_says_how_to_name_their_folder(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    assert bench.begin("-b", "/nowhere").wait(60) == 1
+    assert "Say with -b in which folder the services are" in bench.talk
+
+
+def test_an_account_whose_shell_prints_by_itself_is_told(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    ssh = bench.folder / "ssh"
+    ssh.write_text('#!/bin/sh\necho "Welcome to submit!"\nshift\nexec sh -c "$*"\n')
+    ssh.chmod(0o755)
+    assert bench.begin("-s", "submit", "-S", str(ssh)).wait(30) == 1
+    assert "Welcome to submit!" in bench.talk and "It must be silent" in bench.talk
+    assert bench.counts() == {"running": 1}  # its queue is asked for it
+
+
+def test_without_a_home_it_asks_for_a_folder(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    for name in ("HOME", "XDG_STATE_HOME"):
+        bench.environment.pop(name, None)
+    assert bench.begin().wait(30) == 2
+    assert "-l" in bench.talk and bench.counts() == {"eligible": 1}
+
+
+def test_each_store_has_its_folder_also_on_a_host_without_cksum(bench: ScriptBench) -> None:
+    programs = bench.folder / "programs"
+    programs.mkdir()
+    for name in (
+        "dash",
+        "sh",
+        "sed",
+        "date",
+        "md5sum",
+        "cut",
+        "mkdir",
+        "tail",
+        "sleep",
+        "rm",
+        "cat",
+        "uname",
+        "tr",
+        "mv",
+        "env",
+        "grep",
+    ):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    bench.submit("mqsub -l A -c true")
+    assert bench.begin(PATH=str(programs)).wait(30) == 0, bench.talk
+    (own,) = (bench.folder / "state/headway/placeholder.sh").iterdir()
+    assert len(own.name.rpartition("-")[2]) == 32 and "cksum" not in bench.talk
 
 
 def away(bench: ScriptBench) -> Path:

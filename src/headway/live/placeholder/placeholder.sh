@@ -57,7 +57,8 @@ seconds() { # TEXT: the number that it is, as arithmetic reads it: without zeros
 # --- options ----------------------------------------------------------------------------------------------------------
 
 server='' ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15' services='' store='' folder=''
-base="${XDG_STATE_HOME:-${HOME:-/tmp}/.local/state}/headway/placeholder.sh"
+base=${XDG_STATE_HOME:-${HOME:+$HOME/.local/state}}
+base=${base:+$base/headway/placeholder.sh}
 cores='' memory='' stays='' unknown='' site='' single='' resubmit='' leaves='' longest=30 looks=60
 sched='' sched_id='' submit_host=''
 while getopts s:S:b:p:d:l:c:m:t:u:n:1r:ew:k:q:i:H:h option; do
@@ -97,10 +98,16 @@ shift $((OPTIND - 1))
     exit 2
 }
 [ "$longest" != 0 ] || longest=1
+[ -n "$base" ] || {
+    say "neither HOME nor XDG_STATE_HOME is set. Say with -l in which folder logs and ends are kept."
+    exit 2
+}
 
 host=$(hostname 2>/dev/null || uname -n)
 began=$(date +%s)
 mark="$host-$$-$began"
+machine=$(cut -c1-12 /etc/machine-id 2>/dev/null) # hosts have the same name now and then
+[ -z "$machine" ] || mark="$mark+${machine}_$(id -u 2>/dev/null)"
 case $(date +%s.%N) in # most know parts of a second
 *[!0-9.]* | *.) clock=+%s ;;
 *) clock=+%s.%N ;;
@@ -125,12 +132,23 @@ submit_host=${submit_host:-$host}
 }
 
 # Apart for each store, and each host that shares this folder.
-own="$base/$host-$(printf '%s %s' "$server" "$store" | cksum | cut -d' ' -f1)"
+place=$store
+[ -n "$server" ] || place=${store:-${HEADWAY_STORE:-$PWD}}
+case $server$place in
+/* | *://*) ;;
+*) [ -n "$server" ] || place=$PWD/$place ;;
+esac
+own=$(printf '%s %s' "$server" "$place" | { cksum || md5sum; } 2>/dev/null)
+[ -n "$own" ] || {
+    say "this host has neither cksum nor md5sum."
+    exit 1
+}
+own="$base/$host-${own%% *}"
 (umask 077 && mkdir -p "$own/jobs" "$own/logs") || {
     say "$own cannot be made. Choose another folder with -l."
     exit 1
 }
-said="$own/said-$$"
+said="$own/said-$$" looked="$own/said-looked-$$"
 
 # --- services ---------------------------------------------------------------------------------------------------------
 
@@ -150,6 +168,10 @@ call() { # SERVICE KEY=VALUE...: a service, once; standard input is its own
     $ssh "$server" "$line"
 }
 
+no_store() { # CODE FILE: whether a service that ended so, and said so, has found no store: it tells nothing of a job
+    [ "$1" = 4 ] && grep -q 'there is no store' "$2" 2>/dev/null
+}
+
 stopping=''
 ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it answers. What it prints is in $answer.
     input=/dev/null
@@ -161,6 +183,7 @@ ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it an
     while :; do
         answer=$(call "$@" <"$input" 2>"$said")
         code=$?
+        [ "$1" = mqnextjob ] || ! no_store $code "$said" || code=127
         case $code in
         0 | 10 | 11) return $code ;;
         2 | 4)
@@ -169,7 +192,10 @@ ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it an
             ;;
         126 | 127) # the service is not there; perhaps its folder is away for a moment
             missing=$((missing + 1))
-            [ $missing -lt 5 ] || return $code
+            [ $missing -lt 5 ] || {
+                [ "$1" = mqnextjob ] || say "$1 is not called any more: $(tail -n 1 "$said")"
+                return $code
+            }
             ;;
         esac
         [ $pause -gt 1 ] || say "$1 has failed, and is called again until it answers: $(tail -n 1 "$said")"
@@ -191,6 +217,10 @@ rest() { # SECONDS: waits so long, or until a signal comes
 
 is_there() { # PID: whether a process runs; one that nobody has waited for does not
     kill -0 "$1" 2>/dev/null && ! grep -q ") Z " "/proc/$1/stat" 2>/dev/null
+}
+
+start_of() { # PID: when a process began, which tells it from a later one of the same number; nothing without /proc
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
 }
 
 marked() { # ID: the processes of this job, wherever they have gone
@@ -236,9 +266,8 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
     for file in "$own"/jobs/*.run; do
         [ -e "$file" ] || continue
         id=${file##*/} id=${id%.run}
-        read -r pid <"$file" || continue
-        [ "$pid" != $$ ] || continue
-        is_there "$pid" && continue
+        read -r pid start <"$file" || continue
+        is_there "$pid" && { [ -z "$start" ] || [ "$start" = "$(start_of "$pid")" ]; } && continue
         if [ ! -e "$own/jobs/$id.end" ]; then
             [ -z "$(marked "$id")" ] || continue
             if [ ! -e "$own/jobs/$id.end" ]; then
@@ -285,9 +314,11 @@ watch() { # ID: tells this placeholder when the job is to end
         sleep "$looks" &
         sleeper=$!
         wait $sleeper
-        stop=$(call mqgetjobattribute "id=$1" attribute=stop </dev/null 2>/dev/null)
+        stop=$(call mqgetjobattribute "id=$1" attribute=stop </dev/null 2>"$looked")
         code=$?
-        if [ $code = 4 ] || { [ $code = 0 ] && [ -n "$stop" ]; }; then
+        if no_store $code "$looked"; then
+            continue
+        elif [ $code = 4 ] || { [ $code = 0 ] && [ -n "$stop" ]; }; then
             kill -ALRM $$
             return
         fi
@@ -316,7 +347,7 @@ run_job() { # ID
     [ $code != 4 ] || return 0
     [ $code = 0 ] || return 1
     (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%80s\n' '' >"$own/jobs/$1.part" &&
-        echo $$ >"$own/jobs/$1.run") || {
+        echo "$$ $(start_of $$)" >"$own/jobs/$1.run") || {
         no_room "$1"
         return 1
     }
@@ -371,7 +402,7 @@ next_job() {
 }
 
 leave() { # CODE
-    rm -f "$said"
+    rm -f "$said" "$looked"
     exit "$1"
 }
 
@@ -383,6 +414,13 @@ while [ -z "$stopping" ]; do
     case $next in
     0)
         pause=1
+        case $answer in
+        *[!A-Za-z0-9.]*)
+            say "mqnextjob has printed more than an id: $(printf '%s\n' "$answer" | sed -n 1p)"
+            say "What does the shell${server:+ on $server} print by itself? It must be silent if no terminal is there."
+            leave 1
+            ;;
+        esac
         run_job "$answer" || leave 1
         [ -z "$single" ] || break
         ;;
@@ -394,6 +432,11 @@ while [ -z "$stopping" ]; do
         ;;
     11) leave 0 ;;
     255) [ -n "$stopping" ] || leave 1 ;;
+    126 | 127)
+        say "$(cat "$said")"
+        say "mqnextjob cannot be called${server:+ on $server}. Say with -b in which folder the services are there."
+        leave 1
+        ;;
     *)
         say "$(cat "$said")"
         leave 1
