@@ -102,6 +102,18 @@ def test_rows_have_the_columns_of_fig_15_and_how_many_jobs_are_done(browser: Ter
     assert browser.row("Stage3") == ["18", "Stage3", "Not", "started", "None", "0/2"]
 
 
+@pytest.mark.parametrize("columns", [40, 52, 72, 100])
+def test_the_columns_are_whole_beside_the_scroll_bar_of_many_groups(tmp_path: Path, columns: int) -> None:
+    (tmp_path / "w.sh").write_text("".join(f"mqsub -l group{at} -c true\n" for at in range(100)))
+    headway("submit", "w.sh", cwd=tmp_path)
+    with terminal(*BROWSE, cwd=tmp_path, columns=columns) as browser:
+        browser.shows("group9", "q quit")
+        browser.press("End")
+        browser.shows("group99", "not started")
+        assert "Status" in browser.lines()[1] and browser.row("group99")[-1] in ("0/1", "started")
+        assert columns < 52 or (browser.lines()[1].split()[-1], browser.row("group99")[-1]) == ("Done", "0/1")
+
+
 def test_a_prologue_group_with_jobs_is_a_row_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "w.sh").write_text("mqsub -l X -c false -prologue\nmqsub -l X/K -c true\nmqsub -l X -c true\n")
     headway("run", "w.sh", cwd=tmp_path)
@@ -232,6 +244,16 @@ def test_a_terminal_of_any_size_is_survived(browser: Terminal, size: tuple[int, 
     browser.press("Down", "Enter")
     browser.resize(100, 24)
     browser.shows("› Stage2", "q quit")
+
+
+def test_a_size_in_the_environment_does_not_hold_for_ever(stages: Path) -> None:
+    with terminal("env", "COLUMNS=80", "LINES=24", *BROWSE, cwd=stages) as browser:
+        browser.shows("Stage1", "q quit")
+        browser.resize(110, 20)
+        until(lambda: "─" * 110 in browser.lines())
+        browser.press("End")
+        browser.shows("group Stage3: not started")
+        assert browser.row("Stage3")[-1] == "0/2" and browser.lines()[0].startswith("1 stages")
 
 
 # --- what is changed --------------------------------------------------------------------------------------------------

@@ -273,6 +273,8 @@ class Browser(App[None]):
 
 def browse(place: str | None, wanted: str | None, harmless: Callable[[str], str]) -> None:
     """Shows a workflow until its user quits."""
+    for size in ("COLUMNS", "LINES"):  # of the terminal when somebody set them: ours may get another size
+        os.environ.pop(size, None)
     browser = Browser(place, wanted, harmless)
     browser.run()
     if browser.is_ended:

@@ -130,7 +130,7 @@ class Level(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width = self.size.width
+        width = self.scrollable_content_region.width  # without the scroll bar
         if y == 0:
             return self._line(width, "ID", "Group", "Status", "Attribute", "Done", _HEAD, Style())
         number = self.scroll_offset.y + y - 1
