@@ -133,6 +133,13 @@ def test_a_job_gets_its_folder_its_environment_and_its_files(bench: ScriptBench)
     assert (bench.folder / "sub/out").read_text() == f"given\nit's a $HOME\n{bench.folder}/sub\n"
 
 
+def test_a_job_leaves_the_processor_time_that_it_took(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c 'i=0; until [ $i = 300000 ]; do i=$((i + 1)); done'")
+    assert bench.begin().wait(60) == 0, bench.talk
+    done = bench.service("mqgetjobattribute", "job=A", "attribute=cpu_seconds")
+    assert float(done.stdout) > 0.05, done.stderr
+
+
 def test_a_job_says_how_it_is_and_adds_jobs_as_ever(bench: ScriptBench) -> None:
     add = f"{SERVICES}/mqsub -deps A -l B -c true"
     bench.submit(

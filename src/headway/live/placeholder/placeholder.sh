@@ -241,9 +241,15 @@ forget() { # ID: its end is known
 }
 
 tell_end() { # ID: tells how a job ended; 0 if that is known now
-    read -r status started ended <"$own/jobs/$1.end" || return 0 # another placeholder has told it
+    read -r status started ended cpu <"$own/jobs/$1.end" || return 0 # another placeholder has told it
+    case $cpu in
+    *[!0-9ms.\ ]* | [!0-9]*) cpu='' ;;
+    [0-9]*m*.*s\ [0-9]*m*.*s) ;;
+    *) cpu='' ;;
+    esac
     tail -c 2048 "$own/logs/$1.log" >"$own/tail-$$" 2>/dev/null || : >"$own/tail-$$"
-    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date "$clock")" tail=-
+    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date "$clock")" \
+        ${cpu:+"cpu_seconds=$cpu"} tail=-
     told=$?
     rm -f "$own/tail-$$"
     case $told in
@@ -282,13 +288,17 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
 # --- a job ------------------------------------------------------------------------------------------------------------
 
 # Runs the job, and writes down how it ended: that must be there even if nobody waits for it. It is written over a line
-# that was there before the job began, since the job may have filled the disk.
+# that was there before the job began, since the job may have filled the disk. So is the CPU time of all that was waited
+# for, first: a shell tells that about itself only, in a second line.
 # shellcheck disable=SC2016  # it is another shell that reads these
 runs='
 began=$(date "$3")
 sh "$1/jobs/$2.sh" >"$1/logs/$2.log" 2>&1 </dev/null
 status=$?
-echo "$status $began $(date "$3")" 1<>"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end" || exit 1
+ended=$(date "$3")
+times 2>/dev/null 1<>"$1/jobs/$2.part"
+{ read -r _; read -r user system _; } <"$1/jobs/$2.part"
+echo "$status $began $ended $user $system" 1<>"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end" || exit 1
 '
 if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
 job='' reason=''
@@ -346,7 +356,7 @@ run_job() { # ID
     code=$?
     [ $code != 4 ] || return 0
     [ $code = 0 ] || return 1
-    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%80s\n' '' >"$own/jobs/$1.part" &&
+    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%160s\n' '' >"$own/jobs/$1.part" &&
         echo "$$ $(start_of $$)" >"$own/jobs/$1.run") || {
         no_room "$1"
         return 1
