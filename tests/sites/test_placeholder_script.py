@@ -326,6 +326,40 @@ def test_after_a_reboot_another_process_with_its_number_is_not_taken_for_it(benc
     assert [found["outcome"] for found in bench.asked("history")["attempts"]] == ["given back", "done"]
 
 
+@pytest.mark.parametrize("has_ps", [True, False])
+def test_a_job_that_runs_is_not_given_back_where_proc_does_not_tell_of_it(bench: ScriptBench, has_ps: bool) -> None:
+    """As on systems other than Linux. Here the real /proc is elsewhere, for a program called ps."""
+    needs_root("hiding /proc")
+    proc, programs = bench.folder / "proc", bench.folder / "programs"
+    proc.mkdir()
+    programs.mkdir()
+    lines = [
+        "#!/bin/sh",
+        "exit 1" if not has_ps else "",
+        f"for one in {proc}/[0-9]*; do",
+        '    echo " ${one##*/} $(tr "\\0\\n" "  " <"$one/cmdline")"',
+        "done 2>/dev/null",
+    ]
+    (programs / "ps").write_text("\n".join(lines) + "\n")
+    (programs / "ps").chmod(0o755)
+    bench.submit(f"mqsub -l A -c 'echo begin A 1 >> {bench.folder}/ledger; until test -e go; do sleep 0.1; done'")
+    hidden = f"mount -t proc proc {proc} && mount -t tmpfs none /proc && PATH={programs}:$PATH"
+    words = shlex.join(["dash", str(SCRIPT), "-b", str(SERVICES), "-p", bench.place, "-w", "1", "-k", "0"])
+    with (bench.folder / "talk").open("w") as talk:
+        begin = ["unshare", "-m", "sh", "-c", f"{hidden} exec {words}"]
+        first = subprocess.Popen(begin, env=bench.environment, cwd=bench.folder, stderr=talk, start_new_session=True)
+        until(lambda: bench.begun("A"))
+        first.kill()
+        first.wait(30)
+        last = ["unshare", "-m", "sh", "-c", f"{hidden} exec {words} -e"]
+        subprocess.run(last, env=bench.environment, cwd=bench.folder, stderr=talk, check=True, timeout=60)
+        assert bench.counts() == {"running": 1}, bench.talk
+        (bench.folder / "go").touch()
+        until(lambda: list(bench.folder.glob("state/**/*.end")))
+        subprocess.run(last, env=bench.environment, cwd=bench.folder, stderr=talk, check=True, timeout=60)
+    assert bench.ledger == {"begin A 1": 1} and bench.counts() == {"done": 1}
+
+
 def test_without_services_it_says_how_to_name_their_folder(bench: ScriptBench) -> None:
     bench.submit("mqsub -l A -c true")
     assert bench.begin("-b", "/nowhere").wait(60) == 1

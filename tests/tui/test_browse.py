@@ -167,7 +167,7 @@ def test_a_row_is_found_by_a_part_of_its_name(browser: Terminal) -> None:
 
 
 def test_keys_that_come_in_one_burst_do_what_they_do_one_by_one(browser: Terminal, stages: Path) -> None:
-    browser.type("/Stagex\x7f2\rw")  # as from a fast typist at the other end of a slow line
+    browser.type("/Stagex\x7f2\rww")  # as from a fast typist at the other end of a slow line
     browser.shows("Stage2 waits for 2 jobs:")
     browser.press("Escape")
     browser.shows_no("Stage2 waits for")

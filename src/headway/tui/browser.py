@@ -111,7 +111,7 @@ class Browser(App[None]):
             case Failed():
                 self.fault = told.error
                 self.exit()
-            case Awaited():
+            case Awaited() if not self._is_covered:
                 self.push_screen(Dependencies(told, self._harmless))
         self._show_place()
 

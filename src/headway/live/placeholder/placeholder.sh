@@ -223,7 +223,11 @@ start_of() { # PID: when a process began, which tells it from a later one of the
     sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
 }
 
-marked() { # ID: the processes of this job, wherever they have gone
+marked() { # ID: the processes of this job, wherever they have gone; without Linux's /proc the one that watches it
+    if [ ! -r /proc/self/environ ]; then
+        ps -A -o pid= -o args= 2>/dev/null | sed -n "s/^ *\([0-9][0-9]*\) sh -c .* $1 .*/\1/p"
+        return
+    fi
     if [ -n "$has_z" ]; then
         grep -lzxF "HEADWAY_LEASE=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
         return
@@ -234,6 +238,12 @@ marked() { # ID: the processes of this job, wherever they have gone
 }
 # Most have grep -z, which is a hundred times as quick.
 if printf 'a\0b' | grep -qzx b 2>/dev/null; then has_z=yes; else has_z=''; fi
+
+runs_on() { # ID: whether a job runs though its placeholder does not; where that cannot be known, it does
+    if [ -r /proc/self/environ ] || ps -A -o pid= >/dev/null 2>&1; then
+        [ -n "$(marked "$1")" ]
+    fi
+}
 
 forget() { # ID: its end is known
     rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end" "$own/jobs/$1.part"
@@ -275,7 +285,7 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
         read -r pid start <"$file" || continue
         is_there "$pid" && { [ -z "$start" ] || [ "$start" = "$(start_of "$pid")" ]; } && continue
         if [ ! -e "$own/jobs/$id.end" ]; then
-            [ -z "$(marked "$id")" ] || continue
+            ! runs_on "$id" || continue
             if [ ! -e "$own/jobs/$id.end" ]; then
                 give_back "$id" "its placeholder was killed"
                 continue
