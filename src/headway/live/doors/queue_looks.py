@@ -44,7 +44,7 @@ def look(store: Store) -> list[tuple[WorkflowId, JobId]]:
         listed = _listed(sched, host)
         if listed is not None:
             is_ours = store.callers.is_ours(sched, host, listed)
-            late = [one for one in late if _would_list(listed, one.sched_id, is_ours)]
+            late = [one for one in late if would_list(listed, one.sched_id, is_ours)]
             found = [one for one in late if is_in(one.sched_id, listed)]
             missed = [one for one in late if one not in found]
             back += store.callers.seen(found, missed, store.clock())
@@ -72,14 +72,14 @@ def _listed(sched: str, host: str) -> set[str] | None:
         return None
 
 
-def _would_list(listed: Collection[str], sched_id: str, is_ours: bool) -> bool:
+def would_list(listed: Collection[str], sched_id: str, is_ours: bool) -> bool:
     """Whether a list would show a placeholder that is there. `is_ours`: it has shown others that say they are there.
 
     Another host may have the same name, and of other users' processes only root sees the environment.
     """
     here = next((one for one in listed if one.startswith("+")), "")
     (machine, user), (our_machine, our_user) = _place(sched_id), _place(here)
-    if not machine or not our_machine:
+    if not (machine and user and our_machine and our_user):
         return is_ours
     return machine == our_machine and our_user in (user, "0")
 
