@@ -20,7 +20,10 @@ def test_a_list_tells_of_placeholders_of_its_machine_and_user(sched_id: str, her
     assert would_list({"probe", here}, sched_id, is_ours=not is_told) == is_told
 
 
-@pytest.mark.parametrize(("sched_id", "here"), [("mine", "+abc_0"), ("old-7-100+abc_", "+abc_0"), ("old+abc_1", "+_1")])
+@pytest.mark.parametrize(
+    ("sched_id", "here"),
+    [("mine", "+abc_0"), ("old-7-100+abc_", "+abc_0"), ("old+abc_1", "+_1"), ("x+abc_0", "+uninitialize_0")],
+)
 @pytest.mark.parametrize("is_ours", [True, False])
 def test_where_one_of_them_does_not_say_it_the_list_counts_if_it_ever_had_one(
     sched_id: str, here: str, is_ours: bool

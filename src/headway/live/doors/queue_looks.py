@@ -87,7 +87,7 @@ def would_list(listed: Collection[str], sched_id: str, is_ours: bool) -> bool:
 def _place(mark: str) -> tuple[str, str]:
     """The machine and the user of a mark; empty where it does not say them."""
     machine, _, user = mark.partition("+")[2].partition("_")
-    return machine, user
+    return "" if machine.strip("0123456789abcdef") else machine, user  # images have "uninitialized"
 
 
 def _answer(argv: Sequence[str], host: str) -> Completed:

@@ -107,6 +107,7 @@ host=$(hostname 2>/dev/null || uname -n)
 began=$(date +%s)
 mark="$host-$$-$began"
 machine=$(cut -c1-12 /etc/machine-id 2>/dev/null) # hosts have the same name now and then
+case $machine in *[!0-9a-f]*) machine='' ;; esac # "uninitialized", as images have it
 [ -z "$machine" ] || mark="$mark+${machine}_$(id -u 2>/dev/null)"
 case $(date +%s.%N) in # most know parts of a second
 *[!0-9.]* | *.) clock=+%s ;;
@@ -138,7 +139,7 @@ case $server$place in
 /* | *://*) ;;
 *) [ -n "$server" ] || place=$PWD/$place ;;
 esac
-own=$(printf '%s %s' "$server" "$place" | { cksum || md5sum; } 2>/dev/null)
+own=$(printf '%s %s %s' "$server" "$place" "$machine" | { cksum || md5sum; } 2>/dev/null)
 [ -n "$own" ] || {
     say "this host has neither cksum nor md5sum."
     exit 1
