@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import slice_file
-from slices import name, slices
+from slices import MOST, argument, name, slices
 
 TRUSTED = json.loads((Path(__file__).parent / "trusted.json").read_text())["slices"]
 
@@ -42,4 +42,7 @@ def main(most):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    pieces = argument(__doc__)
+    if not (pieces.isdecimal() and 2 <= int(pieces) <= MOST):
+        sys.exit(f"{pieces!r} is no number of pieces from 2 to {MOST}. Say up to how many: python check.py 4")
+    main(int(pieces))

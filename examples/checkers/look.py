@@ -6,7 +6,7 @@ import sys
 import slice_file
 from retrograde import Values
 from rules import turned, value
-from slices import folded
+from slices import argument, folded
 
 WORDS = ("loses", "draws", "wins")
 
@@ -67,6 +67,6 @@ def drawing(pieces):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1])
+        main(argument(__doc__))
     except slice_file.BadSliceError as error:
         sys.exit(str(error))

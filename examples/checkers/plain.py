@@ -204,4 +204,6 @@ def moved(squares, kind, start, end, taken):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or not sys.argv[1].isdecimal():
+        sys.exit("Say up to how many pieces: python plain.py 4")
     main(int(sys.argv[1]))

@@ -3,7 +3,17 @@
 A slice is four numbers, as in the paper: black kings, white kings, black men (checkers) and white men.
 """
 
+import sys
 from itertools import product
+
+MOST = 7  # pieces: rules.py has tables for no more
+
+
+def argument(usage):
+    """The one word that a program was given; without it, what the program is for."""
+    if len(sys.argv) != 2:
+        raise SystemExit(usage.strip())
+    return sys.argv[1]
 
 
 def named(text):
@@ -11,6 +21,8 @@ def named(text):
     if len(text) != 4 or not (text.isascii() and text.isdecimal()):
         raise SystemExit(f"{text!r} is no slice. Name one by four digits: kings, then men, Black's first, as in 2100.")
     numbers = tuple(map(int, text))
+    if sum(numbers) > MOST:
+        raise SystemExit(f"{text} is not computed: it has {sum(numbers)} pieces, and {MOST} are the most.")
     if numbers != folded(numbers) or not has_both(numbers):
         raise SystemExit(
             f"{text} is not computed: by symmetry it is {name(folded(numbers))}, or one side has no piece."

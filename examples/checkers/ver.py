@@ -6,7 +6,7 @@ import sys
 import slice_file
 from check import compared
 from retrograde import Values
-from slices import name, named, plays_into
+from slices import argument, name, named, plays_into
 
 
 def main(text):
@@ -23,6 +23,6 @@ def main(text):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1])
+        main(argument(__doc__))
     except slice_file.BadSliceError as error:
         sys.exit(str(error))

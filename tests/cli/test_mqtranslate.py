@@ -78,3 +78,8 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(tmp_path: Path) -> None
     done = headway("gone", cwd=tmp_path, program="mqtranslate")
     assert (done.returncode, done.stderr.startswith("gone:1: cannot be read")) == (2, True)
     assert headway(program="mqtranslate").returncode == 2
+
+
+def test_only_the_makefile_has_to_be_named() -> None:
+    done = headway(program="mqtranslate")
+    assert done.returncode == 2 and done.stderr.rstrip().endswith("required: MAKEFILE")

@@ -118,6 +118,15 @@ def test_the_placeholder_of_the_documents_tells_no_end_of_a_job_that_never_came(
         ("mqdonejob", ("id=1", "exit_code=0", "back=x"), 2, "has an exit code, or is given back"),
         ("mqdonejob", ("id=1", "started=yesterday"), 2, "does not fit"),
         ("mqdonejob", ("id=0123456789abcdef.1",), 4, "another store"),
+        ("mqdonejob", ("id=1", "cpu_seconds=1h 0m1.5s"), 2, "does not fit"),
+        ("mqdonejob", ("id=1", "cpu_seconds=s"), 2, "does not fit"),
+        ("mqnextjob", (*CALLER, "cores=000001000000000000000000000"), 2, "does not fit"),
+        ("mqstatus", ("id=1x", "half done"), 2, '"1x" is no id'),
+        ("mqstatus", ("id=١", "half done"), 2, "is no id"),
+        ("mqstatus", ("id=",), 2, "nothing is said"),
+        ("mqstatus", ("id=99", "half done"), 4, 'has the lease "99" now'),
+        ("mqstatus", ("id=0123456789abcdef.1", "half done"), 4, 'has the lease "1" now'),
+        ("mqstatus", ("id=1", "store=/nowhere", "half done"), 4, "there is no store"),
     ],
 )
 def test_a_bad_call_is_told_in_a_line_and_changes_nothing(
@@ -160,6 +169,33 @@ def test_the_store_is_where_the_environment_or_headway_toml_says(desk: Desk, tmp
     assert desk("mqnextjob", *CALLER, f"store={desk.folder}", cwd=Path("/"))[0] == 0
     (elsewhere / "headway.toml").write_text(f'store = "{desk.folder}"\n')
     assert desk("mqnextjob", *CALLER, cwd=elsewhere)[0] == 0
+
+
+def test_cpu_time_is_told_as_a_number_or_as_shells_print_it(desk: Desk) -> None:
+    assert desk("mqdonejob", f"id={desk.next()}", "cpu_seconds=1.5") == (0, "", "")
+    assert desk("mqgetjobattribute", "job=A", "attribute=cpu_seconds")[1] == "1.5\n"
+    assert desk("mqdonejob", f"id={desk.next()}", "cpu_seconds=1m2.25s 00m00.50s") == (0, "", "")
+    assert desk("mqgetjobattribute", "job=B", "attribute=cpu_seconds")[1] == "62.75\n"
+
+
+def test_mqstatus_finds_the_store_as_the_others_do(desk: Desk) -> None:
+    id = desk.next()
+    assert desk("mqstatus", f"id={id}", "one third") == (0, "", "")
+    assert "one third" in desk("mqstat")[1]
+    assert desk("mqstatus", f"id={id}", f"store={desk.folder}", "status=two", "thirds", cwd=Path("/")) == (0, "", "")
+    assert " two thirds\n" in desk("mqstat")[1]
+
+
+def test_a_job_that_headway_runs_itself_reads_its_attributes_and_ends_by_itself(desk: Desk) -> None:
+    services = [f"mqgetjobattribute id=$HEADWAY_LEASE attribute={name}" for name in ("name", "color")]
+    job = "; ".join([*services, "mqdonejob id=$HEADWAY_LEASE", "mqdonejob id=$HEADWAY_LEASE back=x", "false"])
+    (desk.folder / "own.sh").write_text(f"mqsub -l C -c '{job}' -attr color=red\n")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = headway("run", "own.sh", cwd=desk.folder, env={**desk.environment, "PATH": path})
+    assert done.returncode == 3
+    said = headway("logs", "C", cwd=desk.folder, env=desk.environment).stdout
+    assert said.startswith("C\nred\n") and said.count("Headway runs this job itself") == 2
+    assert desk("mqgetjobattribute", "job=C", "attribute=state")[1] == "failed\n"
 
 
 def test_what_a_failed_job_printed_comes_with_its_end(desk: Desk) -> None:

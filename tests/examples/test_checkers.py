@@ -237,6 +237,25 @@ def test_nor_can_the_arc_between_two_value_sets(code: Callable[[str], Any]) -> N
     assert all((with_two.of(each) != without.of(each)).any() for each in slices)
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("comp.py",), "python comp.py 2100"),
+        (("ver.py", "2100", "1110"), "python ver.py 2100"),
+        (("look.py",), "python look.py W:WK32:BK1,K9"),
+        (("check.py",), "python check.py 4"),
+        (("check.py", "all"), "python check.py 4"),
+        (("check.py", "100"), "from 2 to 7"),
+        (("plain.py",), "python plain.py 4"),
+        (("comp.py", "9999"), "36 pieces, and 7 are the most"),
+        (("comp.py", "0012"), "by symmetry it is 0021"),
+    ],
+)
+def test_what_a_program_of_it_is_for_is_told_who_calls_it_wrongly(words: tuple[str, ...], said: str) -> None:
+    done = python(EXAMPLE, *words)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
 # --- files that are not what they should be -------------------------------------------------------------------------
 
 

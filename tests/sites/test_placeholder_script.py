@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -132,6 +134,13 @@ def test_a_job_gets_its_folder_its_environment_and_its_files(bench: ScriptBench)
     assert (bench.folder / "sub/out").read_text() == f"given\nit's a $HOME\n{bench.folder}/sub\n"
 
 
+def test_a_job_leaves_the_processor_time_that_it_took(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c 'i=0; until [ $i = 300000 ]; do i=$((i + 1)); done'")
+    assert bench.begin().wait(60) == 0, bench.talk
+    done = bench.service("mqgetjobattribute", "job=A", "attribute=cpu_seconds")
+    assert float(done.stdout) > 0.05, done.stderr
+
+
 def test_a_job_says_how_it_is_and_adds_jobs_as_ever(bench: ScriptBench) -> None:
     add = f"{SERVICES}/mqsub -deps A -l B -c true"
     bench.submit(
@@ -230,6 +239,196 @@ def test_one_that_is_gone_for_good_is_missed_twice_and_its_job_runs_elsewhere(be
     assert bench.counts() == {"done": 1}, bench.talk
     first = bench.asked("history")["attempts"][0]
     assert first["outcome"] == "given back" and "not in the list of process any more" in first["reason"]
+
+
+def namesake(bench: ScriptBench, *words: str) -> None:
+    """Runs a program as on another host of our name, which shares our files."""
+    needs_root("another host")
+    if not Path("/etc/machine-id").exists():
+        pytest.skip("no machine-id here, by which hosts of one name are told apart")
+    other = bench.folder / "machine-id"
+    other.write_text("0123456789abcdef0123456789abcdef\n")
+    line = f"mount --bind {other} /etc/machine-id && exec {shlex.join(words)}"
+    subprocess.run(
+        ["unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c", line],
+        env={**bench.environment, "HEADWAY_PLACEHOLDER": "mine"},
+        check=False,
+        timeout=60,
+    )
+
+
+def test_hosts_of_one_name_do_not_take_each_others_jobs_for_lost(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 600)}'", "mqsub -deps A -l B -c true")
+    bench.begin()
+    until(lambda: bench.begun("A"))
+    name = socket.gethostname()
+    words = ["sched=process", "sched_id=mine", f"submit_host={name}", f"host={name}", f"store={bench.place}"]
+    store, looks = bench.store(), set[float]()
+    query = store.database.connection.execute  # type: ignore[attr-defined]
+
+    def looked() -> bool:  # it looks once the lease is over: at its own processes, one of which is its placeholder
+        namesake(bench, f"{SERVICES}/mqnextjob", *words)
+        looks.update(row[0] for row in query("SELECT looked FROM callers WHERE sched_id <> 'mine'"))
+        return len(looks) >= 5 or bench.ledger["begin A 2"] > 0
+
+    until(looked, 60)
+    store.close()
+    assert bench.ledger == {"begin A 1": 1} and bench.counts() == {"running": 1, "waiting": 1}
+
+
+def test_hosts_of_one_name_that_share_a_folder_tell_no_ends_of_each_other(bench: ScriptBench) -> None:
+    bench.environment["HEADWAY_SILENCE"] = "600"
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 600)}'", "mqsub -deps A -l B -c true")
+    bench.begin()
+    until(lambda: bench.begun("A"))
+    namesake(bench, "timeout", "20", "dash", str(SCRIPT), "-b", str(SERVICES), "-p", bench.place, "-e", "-w", "1")
+    assert bench.ledger == {"begin A 1": 1} and bench.counts() == {"running": 1, "waiting": 1}
+
+
+def test_ends_wait_for_a_store_that_is_away_for_a_moment(bench: ScriptBench) -> None:
+    there, gone = bench.folder / ".headway", bench.folder / "gone"
+    bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 0)}; mv {there} {gone}'")
+    one = bench.begin()
+    until(lambda: "called again" in bench.talk)
+    gone.rename(there)
+    assert one.wait(30) == 0, bench.talk
+    assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_a_job_goes_on_while_its_store_is_away_for_a_moment(bench: ScriptBench) -> None:
+    bench.submit(f"mqsub -l A -c 'until test -e go; do sleep 0.1; done; {JOB.format(bench.folder, 0)}'")
+    one = bench.begin()
+    until(lambda: bench.counts() == {"running": 1} and list(bench.folder.glob("state/**/said-looked-*")))
+    (bench.folder / ".headway").rename(bench.folder / "gone")
+    until(lambda: any("no store" in file.read_text() for file in bench.folder.glob("state/**/said-looked-*")))
+    (bench.folder / "gone").rename(bench.folder / ".headway")
+    (bench.folder / "go").touch()
+    assert one.wait(30) == 0, bench.talk
+    assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_an_end_is_not_told_to_a_store_in_another_folder(tmp_path: Path) -> None:
+    benches = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        benches.append(ScriptBench(tmp_path / name))
+    options = ("-p", ".headway", "-l", str(tmp_path / "ends"))
+    one, two = benches
+    try:
+        for bench in benches:
+            bench.submit(f"mqsub -l A -c '{JOB.format(bench.folder, 1)}'")
+        killed = one.begin(*options)
+        until(lambda: one.begun("A"))
+        killed.kill()
+        until(lambda: one.ledger["end A 1"])
+        for bench in (two, one):
+            assert bench.begin(*options).wait(30) == 0, bench.talk
+            assert bench.ledger == {"begin A 1": 1, "end A 1": 1} and bench.counts() == {"done": 1}
+    finally:
+        one.close()
+        two.close()
+
+
+def test_after_a_reboot_another_process_with_its_number_is_not_taken_for_it(bench: ScriptBench) -> None:
+    bench.environment["HEADWAY_SILENCE"] = "600"
+    bench.submit(f"mqsub -l A -c 'test -e go || {{ {JOB.format(bench.folder, 600)}; }}'")
+    one = bench.begin()
+    until(lambda: bench.begun("A"))
+    one.kill()
+    one.wait(30)
+    for pid in marked(bench.folder):
+        os.kill(pid, signal.SIGKILL)
+    (file,) = bench.folder.glob("state/**/*.run")
+    file.write_text(f"{os.getpid()} {file.read_text().split()[1]}\n")
+    (bench.folder / "go").touch()
+    assert bench.begin().wait(30) == 0, bench.talk
+    assert [found["outcome"] for found in bench.asked("history")["attempts"]] == ["given back", "done"]
+
+
+@pytest.mark.parametrize("has_ps", [True, False])
+def test_a_job_that_runs_is_not_given_back_where_proc_does_not_tell_of_it(bench: ScriptBench, has_ps: bool) -> None:
+    """As on systems other than Linux. Here the real /proc is elsewhere, for a program called ps."""
+    needs_root("hiding /proc")
+    proc, programs = bench.folder / "proc", bench.folder / "programs"
+    proc.mkdir()
+    programs.mkdir()
+    lines = [
+        "#!/bin/sh",
+        "exit 1" if not has_ps else "",
+        f"for one in {proc}/[0-9]*; do",
+        '    echo " ${one##*/} $(tr "\\0\\n" "  " <"$one/cmdline")"',
+        "done 2>/dev/null",
+    ]
+    (programs / "ps").write_text("\n".join(lines) + "\n")
+    (programs / "ps").chmod(0o755)
+    bench.submit(f"mqsub -l A -c 'echo begin A 1 >> {bench.folder}/ledger; until test -e go; do sleep 0.1; done'")
+    hidden = f"mount -t proc proc {proc} && mount -t tmpfs none /proc && PATH={programs}:$PATH"
+    words = shlex.join(["dash", str(SCRIPT), "-b", str(SERVICES), "-p", bench.place, "-w", "1", "-k", "0"])
+    with (bench.folder / "talk").open("w") as talk:
+        begin = ["unshare", "-m", "sh", "-c", f"{hidden} exec {words}"]
+        first = subprocess.Popen(begin, env=bench.environment, cwd=bench.folder, stderr=talk, start_new_session=True)
+        until(lambda: bench.begun("A"))
+        first.kill()
+        first.wait(30)
+        last = ["unshare", "-m", "sh", "-c", f"{hidden} exec {words} -e"]
+        subprocess.run(last, env=bench.environment, cwd=bench.folder, stderr=talk, check=True, timeout=60)
+        assert bench.counts() == {"running": 1}, bench.talk
+        (bench.folder / "go").touch()
+        until(lambda: list(bench.folder.glob("state/**/*.end")))
+        subprocess.run(last, env=bench.environment, cwd=bench.folder, stderr=talk, check=True, timeout=60)
+    assert bench.ledger == {"begin A 1": 1} and bench.counts() == {"done": 1}
+
+
+def test_without_services_it_says_how_to_name_their_folder(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    assert bench.begin("-b", "/nowhere").wait(60) == 1
+    assert "Say with -b in which folder the services are" in bench.talk
+
+
+def test_an_account_whose_shell_prints_by_itself_is_told(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    ssh = bench.folder / "ssh"
+    ssh.write_text('#!/bin/sh\necho "Welcome to submit!"\nshift\nexec sh -c "$*"\n')
+    ssh.chmod(0o755)
+    assert bench.begin("-s", "submit", "-S", str(ssh)).wait(30) == 1
+    assert "Welcome to submit!" in bench.talk and "It must be silent" in bench.talk
+    assert bench.counts() == {"running": 1}  # its queue is asked for it
+
+
+def test_without_a_home_it_asks_for_a_folder(bench: ScriptBench) -> None:
+    bench.submit("mqsub -l A -c true")
+    for name in ("HOME", "XDG_STATE_HOME"):
+        bench.environment.pop(name, None)
+    assert bench.begin().wait(30) == 2
+    assert "-l" in bench.talk and bench.counts() == {"eligible": 1}
+
+
+def test_each_store_has_its_folder_also_on_a_host_without_cksum(bench: ScriptBench) -> None:
+    programs = bench.folder / "programs"
+    programs.mkdir()
+    for name in (
+        "dash",
+        "sh",
+        "sed",
+        "date",
+        "md5sum",
+        "cut",
+        "mkdir",
+        "tail",
+        "sleep",
+        "rm",
+        "cat",
+        "uname",
+        "tr",
+        "mv",
+        "env",
+        "grep",
+    ):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    bench.submit("mqsub -l A -c true")
+    assert bench.begin(PATH=str(programs)).wait(30) == 0, bench.talk
+    (own,) = (bench.folder / "state/headway/placeholder.sh").iterdir()
+    assert len(own.name.rpartition("-")[2]) == 32 and "cksum" not in bench.talk
 
 
 def away(bench: ScriptBench) -> Path:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -99,6 +102,18 @@ def test_rows_have_the_columns_of_fig_15_and_how_many_jobs_are_done(browser: Ter
     assert browser.row("Stage3") == ["18", "Stage3", "Not", "started", "None", "0/2"]
 
 
+@pytest.mark.parametrize("columns", [40, 52, 72, 100])
+def test_the_columns_are_whole_beside_the_scroll_bar_of_many_groups(tmp_path: Path, columns: int) -> None:
+    (tmp_path / "w.sh").write_text("".join(f"mqsub -l group{at} -c true\n" for at in range(100)))
+    headway("submit", "w.sh", cwd=tmp_path)
+    with terminal(*BROWSE, cwd=tmp_path, columns=columns) as browser:
+        browser.shows("group9", "q quit")
+        browser.press("End")
+        browser.shows("group99", "not started")
+        assert "Status" in browser.lines()[1] and browser.row("group99")[-1] in ("0/1", "started")
+        assert columns < 52 or (browser.lines()[1].split()[-1], browser.row("group99")[-1]) == ("Done", "0/1")
+
+
 def test_a_prologue_group_with_jobs_is_a_row_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "w.sh").write_text("mqsub -l X -c false -prologue\nmqsub -l X/K -c true\nmqsub -l X -c true\n")
     headway("run", "w.sh", cwd=tmp_path)
@@ -151,6 +166,59 @@ def test_a_row_is_found_by_a_part_of_its_name(browser: Terminal) -> None:
     browser.shows("No group here has 'nowhere' in its name.")
 
 
+def test_keys_that_come_in_one_burst_do_what_they_do_one_by_one(browser: Terminal, stages: Path) -> None:
+    browser.type("/Stagex\x7f2\rww")  # as from a fast typist at the other end of a slow line
+    browser.shows("Stage2 waits for 2 jobs:")
+    browser.press("Escape")
+    browser.shows_no("Stage2 waits for")
+    browser.type("u/no such\r/ge1\r1u")
+    browser.shows("Stage3", "group Stage1: done")
+    browser.type("jjd")
+    until(lambda: states(stages)["Stage3"] == "disabled")
+    browser.type("kkfjy/done\r")  # j is not yes, and done is no command
+    browser.shows("No group here has 'done' in its name.")
+    assert states(stages) == {"Stage1": "done", "Stage2": "failed", "Stage3": "disabled"}
+
+
+def test_escape_leaves_the_line_for_names(browser: Terminal) -> None:
+    browser.press("/")
+    browser.shows("a part of a name")
+    browser.type("Stage3")
+    browser.press("Escape")
+    browser.shows_no("a part of a name")
+    browser.press("Down")
+    browser.shows("group Stage2: failed")
+
+
+def test_it_is_there_without_colours(stages: Path) -> None:
+    with terminal("env", "NO_COLOR=1", *BROWSE, cwd=stages) as browser:
+        browser.shows("Stage3", "q quit")
+
+
+def test_sigterm_gives_the_terminal_its_screen_back(stages: Path) -> None:
+    with terminal("sh", "-c", "echo before; exec $0 -m headway browse", sys.executable, cwd=stages) as browser:
+        browser.shows("Stage3", "q quit")
+        (pid,) = browsing(stages)
+        os.kill(pid, signal.SIGTERM)
+        screen = browser.shows("before", "code 143")
+        assert "Stage3" not in screen
+
+
+def browsing(folder: Path) -> list[int]:
+    """The browsers that run in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            is_browser = b"-m\0headway\0browse" in (process / "cmdline").read_bytes()
+            if (
+                is_browser
+                and (process / "cwd").resolve() == folder.resolve()
+                and (process / "comm").read_text() != "sh\n"
+            ):
+                found.append(int(process.name))
+    return found
+
+
 def test_q_ends_it_with_exit_code_0(browser: Terminal) -> None:
     browser.press("q")
     browser.shows("code 0")
@@ -176,6 +244,16 @@ def test_a_terminal_of_any_size_is_survived(browser: Terminal, size: tuple[int, 
     browser.press("Down", "Enter")
     browser.resize(100, 24)
     browser.shows("› Stage2", "q quit")
+
+
+def test_a_size_in_the_environment_does_not_hold_for_ever(stages: Path) -> None:
+    with terminal("env", "COLUMNS=80", "LINES=24", *BROWSE, cwd=stages) as browser:
+        browser.shows("Stage1", "q quit")
+        browser.resize(110, 20)
+        until(lambda: "─" * 110 in browser.lines())
+        browser.press("End")
+        browser.shows("group Stage3: not started")
+        assert browser.row("Stage3")[-1] == "0/2" and browser.lines()[0].startswith("1 stages")
 
 
 # --- what is changed --------------------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ def end_with(command: Callable[[], object], name: str = "") -> NoReturn:
     except BrokenPipeError:
         code = 141
     except OSError as error:
-        code, message = 1, f"{name or 'headway'}: {error.strerror or error}."
+        place = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        code, message = 1, f"{name or 'headway'}: {place}{error.strerror or error}."
     except MemoryError:
         code, message = 1, f"{name or 'headway'}: out of memory."
     with suppress(OSError):

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Size
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from headway.live.answers.tree import TOP, Digits, Row, Tree
 from headway.model.errors import HeadwayError
 from headway.tui.dependencies import Dependencies
+from headway.tui.find import Find
+from headway.tui.keys import BINDINGS, COMMANDS, FINDING, shown
 from headway.tui.level import Level, described
 from headway.tui.steps import STEPS, Step
 from headway.tui.watcher import Awaited, Changed, Failed, Lost, Opened, Said, Told, Watcher
-
-_KEYS = (
-    *("⏎ dive", "w waits for", *(f"{step.key} {step.name.lower()}" for step in STEPS)),
-    *("u up", "space mark", "/ find", "p prologues", "r refresh", "q quit"),
-)
 
 
 class Browser(App[None]):
@@ -37,20 +36,9 @@ class Browser(App[None]):
     #details { height: auto; max-height: 7; border-top: solid $primary; }
     #said { height: auto; max-height: 3; color: $warning; }
     #keys { height: auto; max-height: 5; color: $text-muted; }
-    #find { display: none; height: 1; border: none; padding: 0; }
+    Find { display: none; height: 1; border: none; padding: 0; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right,l,1", "dive", "Dive"),
-        Binding("w,2", "dependencies", "Waits for"),
-        *(Binding(f"{step.key},{step.number}", f"step({number})", step.name) for number, step in enumerate(STEPS)),
-        Binding("u,left,backspace,h,9", "up", "Up"),
-        Binding("space", "mark", "Mark"),
-        Binding("slash", "find", "Find"),
-        Binding("p", "prologues", "Prologues", show=False),
-        Binding("r,0", "refresh", "Refresh"),
-        Binding("q", "quit", "Quit"),
-        Binding("ctrl+c", "quit", "Quit", priority=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, place: str | None, wanted: str | None, harmless: Callable[[str], str]) -> None:
@@ -65,18 +53,25 @@ class Browser(App[None]):
         self._pending: tuple[Step, list[Row]] | None = None  # what waits for a yes
         self._is_lost = False
         self.fault: Exception | None = None  # of ours
+        self.is_ended = False  # by SIGTERM
 
     def compose(self) -> ComposeResult:
         yield Static("reading the store …", id="place", markup=False)
         yield Level(self._harmless)
         yield Static(id="details", markup=False)
         yield Static(id="said", markup=False)
-        yield Input(id="find", placeholder="a part of a name", compact=True, select_on_focus=False)
+        yield Find(placeholder="a part of a name", compact=True, select_on_focus=False)
         yield Static(id="keys", markup=False)
 
     def on_mount(self) -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._end)
         self.query_one(Level).focus()
         self._watcher.start()
+
+    def _end(self) -> None:
+        """SIGTERM: the terminal gets its screen back first."""
+        self.is_ended = True
+        self.exit()
 
     def on_resize(self, event: events.Resize) -> None:
         self._show_keys(event.size.width)
@@ -90,7 +85,7 @@ class Browser(App[None]):
                 self.post_message(events.Resize(size, size))
 
     def _show_keys(self, width: int) -> None:
-        self.query_one("#keys", Static).update(Text("\n".join(_lines(_KEYS, width))))
+        self.query_one("#keys", Static).update(Text(shown(width)))
 
     def on_unmount(self) -> None:
         self._watcher.stop()
@@ -116,7 +111,7 @@ class Browser(App[None]):
             case Failed():
                 self.fault = told.error
                 self.exit()
-            case Awaited():
+            case Awaited() if not self._is_covered:
                 self.push_screen(Dependencies(told, self._harmless))
         self._show_place()
 
@@ -206,13 +201,32 @@ class Browser(App[None]):
         self._pending = step, rows
         self._say(f"{step.name}: {what}, {jobs} jobs? y: yes, any other key: no")
 
-    def on_key(self, event: events.Key) -> None:
-        if self._pending is not None:
-            (step, rows), is_meant = self._pending, event.key == "y"
-            self._forget()
-            if is_meant:
-                event.stop()
-                self._watcher.steer(step, rows)
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that are no commands are taken here, each before the next one."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            if self._is_finding and self.query_one(Find).takes(event):
+                return
+            if self._pending is not None:
+                (step, rows), is_meant = self._pending, event.key == "y"
+                self._forget()
+                if is_meant:
+                    self._watcher.steer(step, rows)
+                    return
+        await super().on_event(event)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Which keys are commands now: while a name is typed, or something covers the groups, few of them."""
+        if action in COMMANDS:
+            return not self._is_finding and not self._is_covered
+        return self._is_finding if action in FINDING else True
+
+    @property
+    def _is_covered(self) -> bool:
+        return len(self.screen_stack) > 1
+
+    @property
+    def _is_finding(self) -> bool:
+        return isinstance(self.focused, Find)
 
     def action_mark(self) -> None:
         self._forget()
@@ -230,21 +244,26 @@ class Browser(App[None]):
 
     def action_find(self) -> None:
         self._forget()
-        field = self.query_one("#find", Input)
+        field = self.query_one(Find)
         field.value, field.display = "", True
         self.screen.set_focus(field)  # at once: the next key may be there already
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        self._leave_find()
-        if event.value and not self.query_one(Level).find(event.value):
-            self._say(f"No group here has {event.value!r} in its name.")
+    def action_found(self) -> None:
+        text = self.query_one(Find).value
+        self.action_not_found()
+        if text and not self.query_one(Level).find(text):
+            self._say(f"No group here has {text!r} in its name.")
+
+    def action_not_found(self) -> None:
+        self.query_one(Find).display = False
+        self.screen.set_focus(self.query_one(Level))
 
     def on_input_blurred(self) -> None:
-        self._leave_find()
+        if not self._is_finding:  # it may be typed into again by now
+            self.action_not_found()
 
-    def _leave_find(self) -> None:
-        self.query_one("#find", Input).display = False
-        self.screen.set_focus(self.query_one(Level))
+    def action_leave(self) -> None:
+        self.exit()
 
     def _forget(self) -> None:
         """What was asked or said before does not hold any more."""
@@ -252,22 +271,15 @@ class Browser(App[None]):
         self._say("")
 
 
-def _lines(words: Sequence[str], width: int) -> list[str]:
-    """Words in as many lines as it takes; a key and its meaning stay together."""
-    found = [""]
-    for word in words:
-        longer = f"{found[-1]}  {word}" if found[-1] else word
-        if len(longer) > width:
-            found.append(word)
-        else:
-            found[-1] = longer
-    return found
-
-
 def browse(place: str | None, wanted: str | None, harmless: Callable[[str], str]) -> None:
     """Shows a workflow until its user quits."""
+    for size in ("COLUMNS", "LINES"):  # of the terminal when somebody set them: ours may get another size
+        os.environ.pop(size, None)
     browser = Browser(place, wanted, harmless)
     browser.run()
+    if browser.is_ended:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
     if browser.fault is not None:
         raise browser.fault
     if browser.return_code:  # Textual has printed what went wrong

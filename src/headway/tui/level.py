@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.message import Message
@@ -18,6 +18,7 @@ from textual.strip import Strip
 from headway.engine.groups import WORDS
 from headway.live.answers.tree import Digits, Row, Status, What
 from headway.model.states import State
+from headway.tui.keys import bindings
 
 _WIDE, _NARROW = 72, 52  # columns from which there is room for all, and for all but the attribute
 _STYLES = {
@@ -33,14 +34,16 @@ class Level(ScrollView, can_focus=True):
     """Groups and jobs under a cursor."""
 
     DEFAULT_CSS = "Level { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home,g", "move(-1000000000)", "First", show=False),
-        Binding("end,G", "move(1000000000)", "Last", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        (
+            ("up,k", "move(-1)"),
+            ("down,j", "move(1)"),
+            ("pageup", "page(-1)"),
+            ("pagedown", "page(1)"),
+            ("home,g", "move(-1000000000)"),
+            ("end,G", "move(1000000000)"),
+        )
+    )
 
     class Moved(Message):
         """The cursor is at another row."""
@@ -127,12 +130,12 @@ class Level(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width = self.size.width
+        width = self.scrollable_content_region.width  # without the scroll bar
         if y == 0:
             return self._line(width, "ID", "Group", "Status", "Attribute", "Done", _HEAD, Style())
         number = self.scroll_offset.y + y - 1
         if number >= len(self._rows):
-            return Strip.blank(width)
+            return Strip.blank(width, Style.null())  # with NO_COLOR every text needs a style
         row = self._rows[number]
         status = self._digits.status(row)
         style = _CURSOR if number == self.cursor else _MARKED if number in self.marked else Style()

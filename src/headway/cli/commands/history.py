@@ -108,7 +108,8 @@ def _totals(attempts: Sequence[Attempt]) -> str:
     begun = [attempt.started for attempt in attempts if attempt.started is not None]
     over = [attempt.ended for attempt in attempts if attempt.ended is not None]
     wall = f" in {duration(max(over) - min(begun))}" if begun and over else ""
+    memory = f", at most {amount(most)} of memory" if most else ""  # scripts do not know it
     return (
         f"{counted(len(attempts), 'attempt')} at {jobs}: {told}; "
-        f"{duration(work)} of work{wall}, {duration(processor)} of CPU, at most {amount(most)} of memory."
+        f"{duration(work)} of work{wall}, {duration(processor)} of CPU{memory}."
     )

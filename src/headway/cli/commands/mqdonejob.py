@@ -30,7 +30,7 @@ Tell how a job ended: what waits for it may go on, or it is tried again, or it h
   ended=T
   now=T         ... by the clock that says it is now T; without it, by the store's
   max_rss=N     bytes of memory that it took at most
-  cpu_seconds=N seconds of CPU that it took
+  cpu_seconds=N seconds of CPU that it took; also as the shell's times prints them: "0m1.5s 0m0.1s"
   tail=-        the last lines that it printed are on standard input
   store=PLACE   the store; without it, HEADWAY_STORE, headway.toml, or the nearest .headway here or above
 
@@ -54,7 +54,8 @@ def done(words: Sequence[str]) -> None:
         raise UsageError("a job has an exit code, or is given back.", "Give one of exit_code=N and back=REASON.")
     if told.get("tail", "-") != "-":
         raise UsageError(f"tail={shown(told['tail'])} does not fit.", "Expected tail=-: the lines are read.")
-    numbers = {key: _number(key, told[key]) for key in ("started", "ended", "now", "cpu_seconds") if key in told}
+    numbers = {key: _number(key, told[key]) for key in ("started", "ended", "now") if key in told}
+    numbers |= {"cpu_seconds": _cpu(told["cpu_seconds"])} if "cpu_seconds" in told else {}
     code, memory = _whole("exit_code", told, -64, 255), _whole("max_rss", told, 0, _LARGE)
     from headway.live.doors.services import Services
     from headway.live.home.store_location import opened_store
@@ -92,6 +93,18 @@ def _number(key: str, text: str) -> float:
     if not 0 <= found < _LARGE:
         raise UsageError(f"{key}={shown(text)} does not fit.", "Expected a number of seconds.")
     return found
+
+
+def _cpu(text: str) -> float:
+    """A number of seconds, or what a shell says of itself or of its children: minutes and seconds, twice."""
+    if not text.endswith("s"):
+        return _number("cpu_seconds", text)
+    import re
+
+    parts = re.findall(r"([0-9]{1,9})m([0-9]{1,9}(?:[.][0-9]{1,9})?)s", text)
+    if " ".join(f"{minutes}m{seconds}s" for minutes, seconds in parts) != text:
+        raise UsageError(f"cpu_seconds={shown(text)} does not fit.", "Expected a number of seconds.")
+    return sum(60 * int(minutes) + float(seconds) for minutes, seconds in parts)
 
 
 def _whole(key: str, told: Mapping[str, str], least: int, most: int) -> int:

@@ -28,7 +28,8 @@ Take jobs of all workflows that were submitted (headway submit), in the order of
                     in the environment of what it starts
   submit_host=HOST  where that queue is asked whether the placeholder is there
   host=HOST         where the job will run
-  slot=WORD         tells placeholders with the same sched_id and host apart, each of which has one job at a time
+  slot=WORD         tells placeholders with the same sched_id and host apart, each of which has one job at a time:
+                    $SGE_TASK_ID for those of an array
   cores=N           cores for the job (default: 1)
   memory=SIZE       memory for the job, such as 4G
   time=TIME         how long the placeholder will be there: no job that cannot be expected to end before
@@ -101,7 +102,7 @@ def _wants(told: Mapping[str, str]) -> Wants:
     from headway.live.doors.services import Wants
 
     cores = told.get("cores", "1")
-    if not cores.isdecimal() or not 0 < int(cores[:9]) <= MOST_CORES:
+    if not (cores.isdecimal() and cores.isascii() and len(cores) < 20 and 0 < int(cores) <= MOST_CORES):
         raise UsageError(f"cores={shown(cores)} does not fit.", "Expected a number from 1 on.")
     if not (told.keys() & {"memory", "time", "unknown"}):
         return Wants(int(cores))

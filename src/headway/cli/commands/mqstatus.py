@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _HELP = """\
-Usage: mqstatus [id=ID] [status=]TEXT...
+Usage: mqstatus [status=]TEXT...
        mqstatus KEY=VALUE...
+       mqstatus id=ID [store=PLACE] [status=]TEXT...
 
 Called by a job while it runs: say how it is. The last word is shown by mqstat and headway status.
 Which job it is stands in HEADWAY_LEASE, and its store in HEADWAY_STORE; Headway sets both for every job. A job on
-another host says id=$HEADWAY_LEASE over ssh; the store is then that of HEADWAY_STORE or headway.toml there.
+another host says id=$HEADWAY_LEASE over ssh. The store is then PLACE; without it, that of HEADWAY_STORE or headway.toml
+there, or the nearest .headway here or above.
 
 A DAGMan PROVISIONER node that says ready, or ProvisionerState=2, lets the rest of the workflow start.
 """
@@ -36,21 +38,26 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
 
 def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
     """Keeps what the words say, as the status of the job that they are of."""
-    if not words:
+    lease, place, said = _told(words)
+    if not said:
         raise UsageError("nothing is said.", 'Say something: mqstatus "half done".')
-    lease, said = _told(words)
     mark, _, number = environment.get("HEADWAY_LEASE", "").rpartition(".")
-    if "." in lease:  # as mqnextjob has printed it
+    if lease is not None and "." in lease:  # as mqnextjob has printed it
         mark, _, lease = lease.rpartition(".")
-    lease = lease or number
-    if not lease.isdecimal():
+    if lease is None and not number.isdecimal():
         raise UsageError("which job this is is not known.", "Call it from a job that Headway runs, or say id=ID.")
-    place, ready, store = environment.get("HEADWAY_STORE") or _named(), _is_ready(words), mark.partition("-")[0]
+    lease, is_named = (number, False) if lease is None else (lease, True)
+    if not (lease.isdecimal() and lease.isascii()):
+        raise UsageError(f"{shown(lease)} is no id.", "Give the id as mqnextjob has printed it, or HEADWAY_LEASE.")
+    ready, store = _is_ready(said), mark.partition("-")[0]
+    text = " ".join(word.removeprefix("status=") for word in said)
+    folder = "" if place else environment.get("HEADWAY_HOME")
+    place = (environment.get("HEADWAY_STORE") if not place else "") or _found(place, is_named)
     is_held: bool | None = False
     if len(lease) <= _LONGEST:
-        is_held = _passed_on(environment.get("HEADWAY_HOME") or place, store, int(lease), said, ready)
+        is_held = _passed_on(folder or place, store, int(lease), text, ready)
         if is_held is None:
-            is_held = _kept(place, store, int(lease), said, ready)
+            is_held = _kept(place, store, int(lease), text, ready)
     if not is_held:
         raise NotFoundError(
             f"no job of {shown(place)} has the lease {shown(lease)} now.",
@@ -58,14 +65,16 @@ def say(words: Sequence[str], environment: Mapping[str, str]) -> None:
         )
 
 
-def _named() -> str:
-    """The store that headway.toml names."""
-    from headway.live.home.store_location import given_store
+def _found(place: str, is_named: bool) -> str:
+    """The store at a place; without one, that of headway.toml, or for a job that is named the nearest one."""
+    from headway.live.home.store_location import given_store, store_place
 
-    place = given_store()
-    if place is None:
+    if place or is_named:
+        return store_place(place)
+    found = given_store()
+    if found is None:
         raise UsageError("its store is not known.", "Call it from a job that Headway runs, or set HEADWAY_STORE.")
-    return place
+    return found
 
 
 def _passed_on(folder: str, mark: str, lease: int, said: str, ready: bool) -> bool | None:
@@ -120,16 +129,18 @@ def _kept_in(file: str, mark: str, lease: int, said: str) -> bool:
             db.close()
 
 
-def _told(words: Sequence[str]) -> tuple[str, str]:
-    """The lease that is named, if one is, and what is said."""
-    lease, rest = "", list[str]()
+def _told(words: Sequence[str]) -> tuple[str | None, str, list[str]]:
+    """The id and the store that are named, if they are, and what is said."""
+    lease, place, said = None, "", list[str]()
+    has_id = any(word.startswith("id=") for word in words)
     for word in words:
-        key, sign, value = word.partition("=")
-        if sign and key == "id":
-            lease = value
+        if word.startswith("id="):
+            lease = word[3:]
+        elif word.startswith("store=") and has_id:  # without an id it is a word of the job's own
+            place = word[6:]
         else:
-            rest.append(value if sign and key == "status" else word)
-    return lease, " ".join(rest)
+            said.append(word)
+    return lease, place, said
 
 
 def _is_ready(words: Sequence[str]) -> bool:

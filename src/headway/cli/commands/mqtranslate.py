@@ -26,7 +26,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog="GNU make reads the file: $(shell ...) and lines with + run while it does.",
     )
     parser.add_argument("makefile", metavar="MAKEFILE")
-    parser.add_argument("goals", metavar="GOALS", nargs="*", help="targets to make; without any, make's default goal")
+    parser.add_argument(
+        "goals", metavar="GOALS", nargs="*", default=[], help="targets to make; without any, make's default goal"
+    )
     parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write; without it, standard output")
     return parser
 

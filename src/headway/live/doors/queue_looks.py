@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from headway.live.store.callers import PROCESS, Overdue, is_in
 from headway.model.errors import HeadwayError
@@ -26,9 +26,11 @@ MARK = "HEADWAY_PLACEHOLDER"  # in the environment of all that a placeholder sta
 _PROBE = "probe"
 _PATIENCE = 30.0  # seconds that a list may take
 _SSH = ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "--"]
-# Every mark on a host. The list has our own in it, or else it shows nothing.
+# Every mark on a host that its asker may see, and how placeholder.sh would end its own mark there: +MACHINE_USER. The
+# list has our own in it, or else it shows nothing.
 _MARKS = (
-    f"export {MARK}={_PROBE}; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | sed -n 's/^{MARK}=//p' | sort -u"
+    f"export {MARK}={_PROBE}; cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | sed -n 's/^{MARK}=//p' | sort -u;"
+    ' echo "+$(cut -c1-12 /etc/machine-id 2>/dev/null)_$(id -u 2>/dev/null)"'
 )
 
 
@@ -40,7 +42,9 @@ def look(store: Store) -> list[tuple[WorkflowId, JobId]]:
         places.setdefault((one.sched, one.submit_host), []).append(one)
     for (sched, host), late in places.items():
         listed = _listed(sched, host)
-        if listed is not None and store.callers.is_ours(sched, host, listed):
+        if listed is not None:
+            is_ours = store.callers.is_ours(sched, host, listed)
+            late = [one for one in late if would_list(listed, one.sched_id, is_ours)]
             found = [one for one in late if is_in(one.sched_id, listed)]
             missed = [one for one in late if one not in found]
             back += store.callers.seen(found, missed, store.clock())
@@ -66,6 +70,24 @@ def _listed(sched: str, host: str) -> set[str] | None:
         return {one.id for one in dialect.listed(_answer(dialect.listing(), host))}
     except (HeadwayError, OSError):
         return None
+
+
+def would_list(listed: Collection[str], sched_id: str, is_ours: bool) -> bool:
+    """Whether a list would show a placeholder that is there. `is_ours`: it has shown others that say they are there.
+
+    Another host may have the same name, and of other users' processes only root sees the environment.
+    """
+    here = next((one for one in listed if one.startswith("+")), "")
+    (machine, user), (our_machine, our_user) = _place(sched_id), _place(here)
+    if not (machine and user and our_machine and our_user):
+        return is_ours
+    return machine == our_machine and our_user in (user, "0")
+
+
+def _place(mark: str) -> tuple[str, str]:
+    """The machine and the user of a mark; empty where it does not say them."""
+    machine, _, user = mark.partition("+")[2].partition("_")
+    return "" if machine.strip("0123456789abcdef") else machine, user  # images have "uninitialized"
 
 
 def _answer(argv: Sequence[str], host: str) -> Completed:

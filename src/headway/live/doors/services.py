@@ -96,9 +96,9 @@ class Services:
     def given(self, id: str) -> Given:
         """The attempt of an id that `next_job` gave, or of the number that mqstat shows."""
         mark, dot, number = id.rpartition(".")
-        if not number.isdecimal() or not number.isascii() or (dot and not mark.isalnum()):
+        if not number.isdecimal() or not number.isascii() or (dot and not mark.replace("-", "").isalnum()):
             raise UsageError(f"{shown(id)} is no id.", "Give the id as mqnextjob has printed it.")
-        if dot and mark != self._store.id:
+        if dot and mark.partition("-")[0] != self._store.id:  # HEADWAY_LEASE of a runner's job says which runner, too
             raise NotFoundError(f"{shown(id)} is the id of another store.", "See HEADWAY_STORE and headway.toml.")
         if len(number) > LONGEST:
             raise NotFoundError(f"no job was ever given the id {shown(id)}.")
@@ -123,6 +123,11 @@ class Services:
     def done(self, id: str, finish: Finish) -> None:
         """The end of a job; one that is told again is no error. NotFoundError: it does not count."""
         store, given = self._store, self.given(id)
+        if not store.callers.is_caller(given.placeholder):
+            raise NotFoundError(
+                f"the id {shown(id)} is not of mqnextjob: Headway runs this job itself, and records how it ends.",
+                "headway stop, done and redo steer it.",
+            )
         if not _is_told(given, finish):
             now = store.clock()
             from headway.engine.ready import Room

@@ -34,6 +34,11 @@ def found_store(option: str | None = None, to_look: bool = False) -> tuple[Home 
     return Home(folder), store
 
 
+def store_place(option: str | None = None) -> str:
+    """Where the store is, opened by nobody yet."""
+    return str(_folder_or_server(option))
+
+
 def opened_store(option: str | None = None) -> Store:
     """The same for services, which have no use for the folder."""
     folder = _folder_or_server(option)
@@ -132,5 +137,5 @@ def _nearest(begin: Path) -> Path:
             return above / FOLDER
     raise NotFoundError(
         f"there is no store in {shown(str(begin))} or above: no folder {FOLDER}.",
-        "Go to the workflow's folder, or say --store FOLDER.",
+        "Go to the workflow's folder, or name it: --store FOLDER, or HEADWAY_STORE=FOLDER before the command.",
     )

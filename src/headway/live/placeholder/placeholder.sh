@@ -57,7 +57,8 @@ seconds() { # TEXT: the number that it is, as arithmetic reads it: without zeros
 # --- options ----------------------------------------------------------------------------------------------------------
 
 server='' ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15' services='' store='' folder=''
-base="${XDG_STATE_HOME:-${HOME:-/tmp}/.local/state}/headway/placeholder.sh"
+base=${XDG_STATE_HOME:-${HOME:+$HOME/.local/state}}
+base=${base:+$base/headway/placeholder.sh}
 cores='' memory='' stays='' unknown='' site='' single='' resubmit='' leaves='' longest=30 looks=60
 sched='' sched_id='' submit_host=''
 while getopts s:S:b:p:d:l:c:m:t:u:n:1r:ew:k:q:i:H:h option; do
@@ -97,10 +98,17 @@ shift $((OPTIND - 1))
     exit 2
 }
 [ "$longest" != 0 ] || longest=1
+[ -n "$base" ] || {
+    say "neither HOME nor XDG_STATE_HOME is set. Say with -l in which folder logs and ends are kept."
+    exit 2
+}
 
 host=$(hostname 2>/dev/null || uname -n)
 began=$(date +%s)
 mark="$host-$$-$began"
+machine=$(cut -c1-12 /etc/machine-id 2>/dev/null) # hosts have the same name now and then
+case $machine in *[!0-9a-f]*) machine='' ;; esac # "uninitialized", as images have it
+[ -z "$machine" ] || mark="$mark+${machine}_$(id -u 2>/dev/null)"
 case $(date +%s.%N) in # most know parts of a second
 *[!0-9.]* | *.) clock=+%s ;;
 *) clock=+%s.%N ;;
@@ -125,12 +133,23 @@ submit_host=${submit_host:-$host}
 }
 
 # Apart for each store, and each host that shares this folder.
-own="$base/$host-$(printf '%s %s' "$server" "$store" | cksum | cut -d' ' -f1)"
+place=$store
+[ -n "$server" ] || place=${store:-${HEADWAY_STORE:-$PWD}}
+case $server$place in
+/* | *://*) ;;
+*) [ -n "$server" ] || place=$PWD/$place ;;
+esac
+own=$(printf '%s %s %s' "$server" "$place" "$machine" | { cksum || md5sum; } 2>/dev/null)
+[ -n "$own" ] || {
+    say "this host has neither cksum nor md5sum."
+    exit 1
+}
+own="$base/$host-${own%% *}"
 (umask 077 && mkdir -p "$own/jobs" "$own/logs") || {
     say "$own cannot be made. Choose another folder with -l."
     exit 1
 }
-said="$own/said-$$"
+said="$own/said-$$" looked="$own/said-looked-$$"
 
 # --- services ---------------------------------------------------------------------------------------------------------
 
@@ -150,6 +169,10 @@ call() { # SERVICE KEY=VALUE...: a service, once; standard input is its own
     $ssh "$server" "$line"
 }
 
+no_store() { # CODE FILE: whether a service that ended so, and said so, has found no store: it tells nothing of a job
+    [ "$1" = 4 ] && grep -q 'there is no store' "$2" 2>/dev/null
+}
+
 stopping=''
 ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it answers. What it prints is in $answer.
     input=/dev/null
@@ -161,6 +184,7 @@ ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it an
     while :; do
         answer=$(call "$@" <"$input" 2>"$said")
         code=$?
+        [ "$1" = mqnextjob ] || ! no_store $code "$said" || code=127
         case $code in
         0 | 10 | 11) return $code ;;
         2 | 4)
@@ -169,7 +193,10 @@ ask() { # [-i FILE] SERVICE KEY=VALUE...: a service, again and again until it an
             ;;
         126 | 127) # the service is not there; perhaps its folder is away for a moment
             missing=$((missing + 1))
-            [ $missing -lt 5 ] || return $code
+            [ $missing -lt 5 ] || {
+                [ "$1" = mqnextjob ] || say "$1 is not called any more: $(tail -n 1 "$said")"
+                return $code
+            }
             ;;
         esac
         [ $pause -gt 1 ] || say "$1 has failed, and is called again until it answers: $(tail -n 1 "$said")"
@@ -193,7 +220,15 @@ is_there() { # PID: whether a process runs; one that nobody has waited for does 
     kill -0 "$1" 2>/dev/null && ! grep -q ") Z " "/proc/$1/stat" 2>/dev/null
 }
 
-marked() { # ID: the processes of this job, wherever they have gone
+start_of() { # PID: when a process began, which tells it from a later one of the same number; nothing without /proc
+    sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
+}
+
+marked() { # ID: the processes of this job, wherever they have gone; without Linux's /proc the one that watches it
+    if [ ! -r /proc/self/environ ]; then
+        ps -A -o pid= -o args= 2>/dev/null | sed -n "s/^ *\([0-9][0-9]*\) sh -c .* $1 .*/\1/p"
+        return
+    fi
     if [ -n "$has_z" ]; then
         grep -lzxF "HEADWAY_LEASE=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
         return
@@ -205,15 +240,27 @@ marked() { # ID: the processes of this job, wherever they have gone
 # Most have grep -z, which is a hundred times as quick.
 if printf 'a\0b' | grep -qzx b 2>/dev/null; then has_z=yes; else has_z=''; fi
 
+runs_on() { # ID: whether a job runs though its placeholder does not; where that cannot be known, it does
+    if [ -r /proc/self/environ ] || ps -A -o pid= >/dev/null 2>&1; then
+        [ -n "$(marked "$1")" ]
+    fi
+}
+
 forget() { # ID: its end is known
     rm -f "$own/jobs/$1.run" "$own/jobs/$1.sh" "$own/jobs/$1.end" "$own/jobs/$1.part"
     [ -s "$own/logs/$1.log" ] || rm -f "$own/logs/$1.log"
 }
 
 tell_end() { # ID: tells how a job ended; 0 if that is known now
-    read -r status started ended <"$own/jobs/$1.end" || return 0 # another placeholder has told it
+    read -r status started ended cpu <"$own/jobs/$1.end" || return 0 # another placeholder has told it
+    case $cpu in
+    *[!0-9ms.\ ]* | [!0-9]*) cpu='' ;;
+    [0-9]*m*.*s\ [0-9]*m*.*s) ;;
+    *) cpu='' ;;
+    esac
     tail -c 2048 "$own/logs/$1.log" >"$own/tail-$$" 2>/dev/null || : >"$own/tail-$$"
-    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date "$clock")" tail=-
+    ask -i "$own/tail-$$" mqdonejob "id=$1" "exit_code=$status" "started=$started" "ended=$ended" "now=$(date "$clock")" \
+        ${cpu:+"cpu_seconds=$cpu"} tail=-
     told=$?
     rm -f "$own/tail-$$"
     case $told in
@@ -236,11 +283,10 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
     for file in "$own"/jobs/*.run; do
         [ -e "$file" ] || continue
         id=${file##*/} id=${id%.run}
-        read -r pid <"$file" || continue
-        [ "$pid" != $$ ] || continue
-        is_there "$pid" && continue
+        read -r pid start <"$file" || continue
+        is_there "$pid" && { [ -z "$start" ] || [ "$start" = "$(start_of "$pid")" ]; } && continue
         if [ ! -e "$own/jobs/$id.end" ]; then
-            [ -z "$(marked "$id")" ] || continue
+            ! runs_on "$id" || continue
             if [ ! -e "$own/jobs/$id.end" ]; then
                 give_back "$id" "its placeholder was killed"
                 continue
@@ -253,13 +299,17 @@ tell_earlier() { # what placeholders before this one have left: ends that nobody
 # --- a job ------------------------------------------------------------------------------------------------------------
 
 # Runs the job, and writes down how it ended: that must be there even if nobody waits for it. It is written over a line
-# that was there before the job began, since the job may have filled the disk.
+# that was there before the job began, since the job may have filled the disk. So is the CPU time of all that was waited
+# for, first: a shell tells that about itself only, in a second line.
 # shellcheck disable=SC2016  # it is another shell that reads these
 runs='
 began=$(date "$3")
 sh "$1/jobs/$2.sh" >"$1/logs/$2.log" 2>&1 </dev/null
 status=$?
-echo "$status $began $(date "$3")" 1<>"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end" || exit 1
+ended=$(date "$3")
+times 2>/dev/null 1<>"$1/jobs/$2.part"
+{ read -r _; read -r user system _; } <"$1/jobs/$2.part"
+echo "$status $began $ended $user $system" 1<>"$1/jobs/$2.part" && mv "$1/jobs/$2.part" "$1/jobs/$2.end" || exit 1
 '
 if command -v setsid >/dev/null 2>&1; then own_session=setsid; else own_session=''; fi
 job='' reason=''
@@ -285,9 +335,11 @@ watch() { # ID: tells this placeholder when the job is to end
         sleep "$looks" &
         sleeper=$!
         wait $sleeper
-        stop=$(call mqgetjobattribute "id=$1" attribute=stop </dev/null 2>/dev/null)
+        stop=$(call mqgetjobattribute "id=$1" attribute=stop </dev/null 2>"$looked")
         code=$?
-        if [ $code = 4 ] || { [ $code = 0 ] && [ -n "$stop" ]; }; then
+        if no_store $code "$looked"; then
+            continue
+        elif [ $code = 4 ] || { [ $code = 0 ] && [ -n "$stop" ]; }; then
             kill -ALRM $$
             return
         fi
@@ -315,8 +367,8 @@ run_job() { # ID
     code=$?
     [ $code != 4 ] || return 0
     [ $code = 0 ] || return 1
-    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%80s\n' '' >"$own/jobs/$1.part" &&
-        echo $$ >"$own/jobs/$1.run") || {
+    (umask 077 && printf '%s\n' "$answer" >"$own/jobs/$1.sh" && printf '%160s\n' '' >"$own/jobs/$1.part" &&
+        echo "$$ $(start_of $$)" >"$own/jobs/$1.run") || {
         no_room "$1"
         return 1
     }
@@ -371,7 +423,7 @@ next_job() {
 }
 
 leave() { # CODE
-    rm -f "$said"
+    rm -f "$said" "$looked"
     exit "$1"
 }
 
@@ -383,6 +435,13 @@ while [ -z "$stopping" ]; do
     case $next in
     0)
         pause=1
+        case $answer in
+        *[!A-Za-z0-9.]*)
+            say "mqnextjob has printed more than an id: $(printf '%s\n' "$answer" | sed -n 1p)"
+            say "What does the shell${server:+ on $server} print by itself? It must be silent if no terminal is there."
+            leave 1
+            ;;
+        esac
         run_job "$answer" || leave 1
         [ -z "$single" ] || break
         ;;
@@ -394,6 +453,11 @@ while [ -z "$stopping" ]; do
         ;;
     11) leave 0 ;;
     255) [ -n "$stopping" ] || leave 1 ;;
+    126 | 127)
+        say "$(cat "$said")"
+        say "mqnextjob cannot be called${server:+ on $server}. Say with -b in which folder the services are there."
+        leave 1
+        ;;
     *)
         say "$(cat "$said")"
         leave 1

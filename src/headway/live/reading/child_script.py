@@ -88,7 +88,8 @@ def explained(script: Script, error: BaseException, who: str, line: int) -> Scri
     if isinstance(error, HeadwayError):
         return ScriptError(line, error.what, error.fix)
     if isinstance(error, SystemExit):
-        return ScriptError(line, f"{who} ends itself: exit({message}).", "Let it run to its end.")
+        fix = "Its arguments come after its name." if isinstance(error.code, str) else "Let it run to its end."
+        return ScriptError(line, f"{who} ends itself: exit({message}).", fix)
     said = f"{kind}: {message}" if message else kind
     text = linecache.getline(script.path, line)
     old = idiom(kind, message, text)

@@ -109,6 +109,10 @@ class Callers:
         found = self._database.run("unbegun", placeholder=placeholder)
         return LeaseId(found[0][0]) if found else None
 
+    def is_caller(self, placeholder: PlaceholderId) -> bool:
+        """Whether a placeholder calls services; the others are Headway's own."""
+        return bool(self._database.run("is_caller", placeholder=placeholder))
+
     def given(self, lease: LeaseId) -> Given | None:
         """An attempt by its lease, whether it is good or not; None: there never was such a lease."""
         for (

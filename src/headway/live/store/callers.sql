@@ -21,6 +21,9 @@ UPDATE attempts SET started = :now WHERE id = :lease AND ended IS NULL AND start
 SELECT 1 FROM jobs j JOIN attempts a ON a.id = j.lease
 WHERE j.state = {RUNNING} AND a.placeholder = :placeholder LIMIT 1
 
+-- name: is_caller
+SELECT 1 FROM callers WHERE placeholder = :placeholder
+
 -- name: attempt_of
 SELECT a.workflow, a.job, a.number, a.step, a.placeholder, a.leased, a.started, a.ended, a.exit_code, a.stop, a.reason,
     CASE WHEN j.lease = a.id AND j.state = {RUNNING} THEN 1 ELSE 0 END
