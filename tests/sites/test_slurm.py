@@ -8,6 +8,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -149,6 +150,33 @@ def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench:
     bench.jobs(40, 0.2)
     bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
     assert len(store.allocations.all()) <= 4
+
+
+def test_no_option_or_variable_takes_its_name_from_an_allocation_which_would_be_asked_for_without_end(
+    bench: QueueBench,
+) -> None:
+    bench.set(options='["--job-name=mine"]')
+    bench.jobs(2, 1)
+    run = bench.begin("run", "w.py", "--site", "cluster", SBATCH_JOB_NAME="other")
+    assert run.wait(60) == 0, bench.logs()
+    assert len(bench.store().allocations.all()) == 1
+    bench.each_once(2)
+
+
+def test_placeholders_that_cannot_start_are_not_asked_for_without_end_and_their_user_is_told_why(
+    bench: QueueBench,
+) -> None:
+    bench.set(python="/no/python3")
+    bench.jobs(6, 0.1)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.hears(run, "/no/python3: not found")
+    bench.hears(run, "One at a time is asked for after 2 s.")
+    assert len(bench.store().allocations.all()) <= 5
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 130
+    bench.set(python=sys.executable)
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(6)
 
 
 def test_an_allocation_whose_time_runs_out_gives_its_jobs_back(bench: QueueBench) -> None:

@@ -7,6 +7,7 @@ there is work for, and stays while somebody here wants something of the site, or
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from headway.live.client.messages import Stand
 
 WELCOME = 10.0  # seconds that a new one waits for its first client
+ALONE = 600.0  # seconds for which a queue that does not answer is asked though nobody here wants anything
 LOOPBACK = "127.0.0.1"
 PACE = 0.2  # seconds between two reports to clients
 
@@ -49,6 +51,7 @@ class QueueSite:
         self._home, self.site = home, site
         self.store = opened(place, sync)
         self._door = home.listen()
+        self._folder = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._guests: dict[socket.socket, Guest] = {}
         self._stopped: dict[socket.socket, str] = {}  # who wants nothing more begun
         self._before: dict[WorkflowId, int] = {}
@@ -90,6 +93,9 @@ class QueueSite:
         finally:
             self._door.hide()
             work.cancel()
+            if self._is_removed():
+                with contextlib.suppress(HeadwayError):
+                    await self.provisioning.withdraw()
             if relay is not None:
                 await relay.close()
             self._tls.close()
@@ -275,7 +281,8 @@ class QueueSite:
             warning = self.provisioning.warning
             news = [warning] if warning and warning != guest.warned else []
             guest.warned = warning or guest.warned
-            said = Progress(done, count, names, trouble=trouble or self.trouble, ended=is_over, warnings=news)
+            worry = trouble or self.trouble or self._vain()
+            said = Progress(done, count, names, trouble=worry, ended=is_over, warnings=news)
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)
@@ -285,16 +292,26 @@ class QueueSite:
             if guest.is_gone:
                 self._drop(guest)
 
+    def _vain(self) -> str:
+        """Why its allocations are of no use just now."""
+        why = self.provisioning.trouble
+        return f"site {self.site.name}: {why}" if why else ""
+
     def _is_done(self, guest: Guest, workflow: WorkflowId, running: int) -> bool:
         if guest.line in self._stopped:
             return running == 0
         return not self.store.progress.is_under_way(workflow)
 
     def _is_over(self) -> bool:
-        if self._guests or self._standing or self._tls.count or not self.provisioning.is_idle:
-            self._since = time.monotonic()
-            return False
-        return time.monotonic() - self._since > WELCOME
+        now, work = time.monotonic(), self.provisioning
+        if self._is_removed() or self._guests or self._standing or self._tls.count or work.has_open:
+            self._since = now
+            return self._is_removed()
+        return now - self._since > (WELCOME if work.has_looked else ALONE)
+
+    def _is_removed(self) -> bool:
+        """Whether the folder was removed (not renamed) while nobody uses the site: nobody finds this process again."""
+        return not self._guests and os.fstat(self._folder).st_nlink == 0
 
 
 class _Counting(StoreEnd):
