@@ -52,10 +52,16 @@ class Provisioning:
         self._held: list[str] = []  # what the queue calls allocations that will not start by themselves
         self._listed: dict[int, Listed] = {}  # allocations as the queue listed them last
         self._vain = Vain()
+        self._is_over = False
 
     def wake(self) -> None:
         """There may be more to do, or less."""
         self._wake.set()
+
+    def end(self, life: asyncio.Task[None]) -> None:
+        """Ends `run`, which is this task. If what it waits for comes just now, asyncio loses the cancellation."""
+        self._is_over = True
+        life.cancel()
 
     def came(self, number: int) -> None:
         """The placeholder of an allocation is there."""
@@ -98,7 +104,7 @@ class Provisioning:
 
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
-        while True:
+        while not self._is_over:
             self._wake.clear()
             try:
                 await self.look()

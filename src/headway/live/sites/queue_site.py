@@ -92,7 +92,7 @@ class QueueSite:
                     continue
         finally:
             self._door.hide()
-            work.cancel()
+            self.provisioning.end(work)
             if self._is_removed():
                 with contextlib.suppress(HeadwayError):
                     await self.provisioning.withdraw()
