@@ -37,6 +37,7 @@ from headway.live.sites.frames import (
     unframed,
 )
 from headway.live.sites.guests import Guest
+from headway.live.sites.origin import remember
 from headway.live.sites.site import Site
 from headway.live.sites.site_end import SiteEnd
 from headway.live.sites.standing import Servant, note, standing
@@ -62,6 +63,7 @@ class Channel:
     def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
         self._home, self._place, self._sync, self._site = home, place, sync, site
         self._store = opened(place, sync)
+        remember(place)
         self._poll = select.poll()
         self._door = home.listen()
         self._poll.register(self._door.socket, select.POLLIN)

@@ -22,6 +22,7 @@ from headway.live.home.folder import Home, say
 from headway.live.placeholder.outputs import RUNNING
 from headway.live.placeholder.roster import output_of
 from headway.live.sites.guests import Guest
+from headway.live.sites.origin import remember
 from headway.live.sites.provisioning import Provisioning
 from headway.live.sites.relayed import Relay
 from headway.live.sites.remote import Remote
@@ -50,6 +51,7 @@ class QueueSite:
     def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
         self._home, self.site = home, site
         self.store = opened(place, sync)
+        remember(place)
         self._door = home.listen()
         self._folder = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._guests: dict[socket.socket, Guest] = {}
