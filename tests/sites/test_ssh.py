@@ -196,6 +196,22 @@ def test_jobs_of_a_site_with_a_directory_run_in_a_folder_of_their_workflow_there
     assert place.parent == there and place.is_dir()
 
 
+def test_a_site_whose_directory_was_corrected_says_how_long_the_other_one_is_in_use(
+    bench: Bench, tmp_path: Path
+) -> None:
+    settings = '[sites.a]\nhost = "h1"\nslots = 1\ndirectory = "{}"\n'
+    (bench.folder / "headway.toml").write_text(settings.format(tmp_path / "wrong"))
+    bench.script("workflow.job('a', 'pwd; until test -e go; do sleep 0.1; done', inputs=['go'])")
+    (bench.folder / "go").touch()
+    bench("run", "w.py", "--site", "a")
+    (bench.folder / "headway.toml").write_text(settings.format(tmp_path / "right"))
+    done = bench("run", "w.py", "--site", "a", "--fresh", code=None)  # the runner there may have left by now
+    assert done.returncode == 0 or "site a is in use with another host or directory." in done.stderr
+    assert "died" not in done.stderr
+    until(lambda: bench("run", "w.py", "--site", "a", "--fresh", code=None).returncode == 0)
+    assert bench("logs", "a").stdout.startswith(str(tmp_path / "right"))
+
+
 def test_sites_are_listed_and_a_check_says_what_is_wrong_with_each(bench: Bench) -> None:
     text = (bench.folder / "headway.toml").read_text()
     (bench.folder / "headway.toml").write_text(text.replace('"h2"', '"nowhere.invalid"'))

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 RETRY = 10.0  # seconds until files that could not be copied are tried again
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a host is called again
 WELCOME = 10.0  # seconds that a new channel waits for its first client
+_IN_USE = "Let that run end first (headway attach, headway cancel). After its end the host is free in some seconds."
 ALONE = 600.0  # seconds for which a host that cannot be reached is called though nobody here wants anything
 
 
@@ -261,7 +262,7 @@ class Channel:
             return
         if (site.host, site.directory) != (self._site.host, self._site.directory) and self._server is not None:
             what = f"site {site.name} is in use with another host or directory."
-            guest.refuse(HeadwayError(what, "Let that run end first (headway attach, headway cancel)."))
+            guest.refuse(HeadwayError(what, _IN_USE))
             return
         self._site, self._again, self._pause = site, 0.0, FIRST_PAUSE
         if self._call is not None:
