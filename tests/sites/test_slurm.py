@@ -87,6 +87,22 @@ def test_what_a_job_prints_is_followed_while_it_runs_in_an_allocation(bench: Que
     assert bench("logs", "j").stdout == "first\nlast\n"
 
 
+def test_a_run_in_allocations_is_watched_kept_and_cancelled_like_any(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    assert [one["state"] for one in bench.json("runs")["workflows"]] == ["running"]
+    assert "workflow 1 (w) is running" in bench("clean", "--all", "--yes").stderr
+    watch = bench.begin("attach")
+    assert watch.stderr is not None and watch.stderr.readline().startswith("watching workflow 1")
+    assert "headway run goes on with it" in bench("cancel").stderr
+    assert (run.wait(60), watch.wait(60)) == (3, 3)
+    assert bench.json("status")["workflows"][0]["running"] == 0 and bench.ledger == {"begin": 1}
+    (bench.folder / "go").touch()
+    bench("run", "w.py", "--site", "cluster")
+    assert bench.ledger == {"begin": 2, "end": 1}
+
+
 # --- several nodes ---------------------------------------------------------------------------------------------------
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from headway.live.client.line import answered
 from headway.live.client.messages import AskPassword, Password, Place, Where
 from headway.live.home.folder import Home
+from headway.live.store import SITES
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
@@ -88,6 +90,29 @@ def asked(home: Home, lease: int = 0, patience: float = PATIENCE) -> Said | None
     there, runs = frozenset(said.clients) - {0}, frozenset(map(WorkflowId, said.wanted))
     ahead, begun = frozenset(map(LeaseId, said.ahead)), frozenset(map(LeaseId, said.begun))
     return Said(said.output, there, runs, undecided, ahead, begun)
+
+
+def doors(home: Home) -> list[Home]:
+    """The folders of all processes here that may run workflows of a store: its runner, and one for each site."""
+    with contextlib.suppress(OSError):
+        names = sorted(one.name for one in os.scandir(home.folder / SITES) if one.is_dir())
+        return [home, *(Home(home.folder / SITES / name, to_look=True) for name in names)]
+    return [home]
+
+
+def asked_all(home: Home, patience: float = PATIENCE) -> Said | None:
+    """What the runner and the processes of all sites say; None if there is none of them."""
+    found = [said for one in doors(home) if (said := asked(one, patience=patience)) is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    return Said(
+        None,
+        frozenset().union(*(one.workflows for one in found)),
+        frozenset().union(*(one.runs for one in found)),
+        any(one.undecided for one in found),
+        frozenset().union(*(one.ahead for one in found)),
+        frozenset().union(*(one.begun for one in found)),
+    )
 
 
 def password(folder: Path) -> str | None:

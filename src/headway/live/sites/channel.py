@@ -13,7 +13,7 @@ import signal
 import time
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, Heard, Piece, Stand
+from headway.live.client.messages import REQUESTS, Cancel, Heard, Piece, Stand, Watch
 from headway.live.doors.codec import encode
 from headway.live.doors.serving import Server
 from headway.live.home.folder import Home, say
@@ -43,7 +43,7 @@ from headway.live.sites.site_end import SiteEnd
 from headway.live.sites.standing import Servant, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import Seconds
+from headway.model.messages import Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -273,13 +273,27 @@ class Channel:
         """Something that a guest says goes to the runner; a file that it wants is the far end's business."""
         wanted = guest.wanted_file(line)
         if self._server is None:
-            guest.answer_alone(line)
+            guest.answer_alone(line, {one.run.workflow for one in self._guests.values() if one.run is not None})
+            self._cancel(guest, REQUESTS.decode(line))
             if self._trouble:
                 guest.worry(f"site {self._site.name}: {self._trouble}")
         elif wanted is not None:
             self._say(control(Read(wanted.fetch, wanted.at, guest.stream)))
         else:
             self._say(frame(guest.stream, line))
+
+    def _cancel(self, guest: Guest, message: object) -> None:
+        """Ends a run while its host is away. What runs there ends when it is back."""
+        if isinstance(message, Cancel):
+            if message.now:
+                self._store.steering.call_off(WorkflowId(message.cancel))
+            for one in self._guests.values():
+                if one.run is not None and one.run.workflow == message.cancel:
+                    one.end()
+        elif isinstance(message, Watch) and not any(
+            one.run is not None and one.run.workflow == message.watch for one in self._guests.values()
+        ):
+            guest.end()
 
     def _hear_far(self, mask: int, now: Seconds) -> None:
         call = self._call

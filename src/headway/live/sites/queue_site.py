@@ -192,7 +192,8 @@ class QueueSite:
         home = self.store.allocations.home_of(LeaseId(asked.where)) if asked.where else None
         output = None if home is None else output_of(await self.remote.whole(f"{home}/roster"), LeaseId(asked.where))
         path = None if output is None else f"{home}/logs/{RUNNING}/{output}"
-        guest.give(Place(asked.where, path, [], [], [], []))
+        there = [int(workflow) for workflow in self._before]
+        guest.give(Place(asked.where, path, there, [], [], there))
 
     async def _fetch(self, guest: Guest, wanted: Fetch) -> None:
         """A piece of a file, such as a log."""
@@ -266,7 +267,7 @@ class QueueSite:
         """Tells clients how far their workflows are."""
         trouble = ""
         running: dict[WorkflowId, int] = {}
-        there = [guest for guest in self._guests.values() if guest.run is not None and not guest.is_gone]
+        there = [guest for guest in self._guests.values() if _about(guest) and not guest.is_gone]
         try:
             if there:
                 for workflow, _ in self.store.allocations.running(self.site.name):
@@ -274,8 +275,7 @@ class QueueSite:
         except HeadwayError as error:
             trouble = str(error)
         for guest in there:
-            assert guest.run is not None
-            workflow = WorkflowId(guest.run.workflow)
+            workflow = _about(guest)
             is_over = not trouble and self._is_done(guest, workflow, running.get(workflow, 0))
             done = self.done.get(workflow, 0)
             count = running.get(workflow, 0)
@@ -288,7 +288,7 @@ class QueueSite:
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)
-                guest.run = None
+                guest.run = guest.watches = None
         for guest in list(self._guests.values()):
             guest.flush()
             if guest.is_gone:
@@ -302,7 +302,9 @@ class QueueSite:
     def _is_done(self, guest: Guest, workflow: WorkflowId, running: int) -> bool:
         if guest.line in self._stopped:
             return running == 0
-        return not self.store.progress.is_under_way(workflow)
+        if guest.run is None and workflow in self._before:
+            return False
+        return running == 0 if guest.run is None else not self.store.progress.is_under_way(workflow)
 
     def _is_over(self) -> bool:
         now, work = time.monotonic(), self.provisioning
@@ -334,6 +336,13 @@ class _Counting(StoreEnd):
         for workflow, count in reply.answer.done.items():
             self._counts[workflow] = self._counts.get(workflow, 0) + count
         return reply
+
+
+def _about(guest: Guest) -> WorkflowId:
+    """The workflow that a client wants to be told of; 0: none."""
+    if guest.run is not None:
+        return WorkflowId(guest.run.workflow)
+    return WorkflowId(0 if guest.watches is None else guest.watches.watch)
 
 
 def become_queue_site(home: Home, place: str | Path, sync: str, site: Site, told: int) -> int:
