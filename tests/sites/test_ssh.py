@@ -149,6 +149,18 @@ def _each_runs_again(bench: Bench) -> None:
     assert bench.ledger["end"] == 6
 
 
+def test_status_and_history_show_at_which_site_jobs_run_and_ran(bench: Bench) -> None:
+    bench.script(f"workflow.job('j', {GATED!r})")
+    run = bench.begin("run", "w.py", "--site", "b")
+    bench.wait_for("begin")
+    heading, job = bench("status").stdout.splitlines()[-2:]
+    assert heading.split() == ["running", "command", "site", "host", "for", "status"] and "  b     " in job
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+    heading, attempt, *_ = bench("history").stdout.splitlines()
+    assert heading.split()[3:5] == ["site", "host"] and attempt.split()[4] == "b"
+
+
 def test_a_run_that_uses_only_other_hosts_is_watched_kept_and_cancelled_like_any(bench: Bench) -> None:
     run = _gated(bench)
     assert [one["state"] for one in bench.json("runs")["workflows"]] == ["running"]
