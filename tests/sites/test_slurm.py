@@ -16,7 +16,11 @@ from pathlib import Path
 import pytest
 
 from headway.experiments.trellisdag.crews import place
+from headway.live.client.line import Line
+from headway.live.client.messages import Progress, Watch
 from headway.live.doors.tls_relay import Address, relay
+from headway.live.home.folder import Home
+from headway.live.store.allocations import State as AllocationState
 from headway.live.store.allocations import name_of
 from tests.experiments.test_trellisdag_crews import run_by
 from tests.infra.queues import Cluster, slurm
@@ -85,6 +89,33 @@ def test_what_a_job_prints_is_followed_while_it_runs_in_an_allocation(bench: Que
     assert run.wait(120) == 0, bench.logs()
     assert follow.communicate(timeout=60)[0] == "last\n"
     assert bench("logs", "j").stdout == "first\nlast\n"
+
+
+def test_while_an_allocation_waits_its_user_is_told_for_what_and_nobody_is_told_to_run_again(bench: QueueBench) -> None:
+    bench.set(cores=64)
+    bench.jobs(1, 0)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    store = bench.store()
+    until(lambda: [one.state for one in store.allocations.open("cluster")] == [AllocationState.QUEUED])
+    assert bench.json("explain", "j0")["because"] == [
+        "It may run, and is next.",
+        "1 allocation waits in the queue of cluster.",
+    ]
+    follow = bench.begin("logs", "-f", "j0")
+    bench.hears(follow, "it waits for a slot.")
+    line = Line.to(Home(bench.home), 10.0)
+    assert line is not None
+    with line:
+        line.say(Watch(1))
+        until(
+            lambda: any(
+                isinstance(one, Progress) and one.names == ["1 allocation queued (PartitionConfig) at cluster"]
+                for one in line.news()
+            )
+        )
+    bench("cancel")
+    assert run.wait(60) == 3
+    assert bench.json("explain", "j0")["because"][0].startswith("Nobody runs this workflow now")
 
 
 def test_a_run_in_allocations_is_watched_kept_and_cancelled_like_any(bench: QueueBench) -> None:

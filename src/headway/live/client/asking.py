@@ -54,7 +54,7 @@ class Prefetched:
 def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
     if home is None or store.is_shared or home.is_foreign:
-        return store.watching.present(now) > 0
+        return store.watching.present(now) > 0 or (home is not None and not home.is_foreign and _has_runs(home))
     try:
         line = home.connect()
     except TimeoutError:  # it hangs, but it is there
@@ -63,6 +63,15 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
         return False
     line.close()
     return True
+
+
+def _has_runs(home: Home) -> bool:
+    """Whether a process here wants workflows run, though it may have no placeholder yet: it waits in a queue."""
+    try:
+        said = asked_all(home, GLANCE)
+    except HeadwayError:  # it hangs, but it is there
+        return True
+    return said is not None and bool(said.runs)
 
 
 def prefetched(homes: Iterable[Home], shared: bool) -> Prefetched:

@@ -80,12 +80,12 @@ class Provisioning:
         there = [self._listed.get(one.id) for one in self._open if one.state is not State.RUNNING]
         begun = sum(one is not None and one.status is Status.RUNNING for one in there)
         if queued := len(there) - begun:
-            what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
             reasons = dict.fromkeys(one.why for one in there if one is not None and one.status is Status.QUEUED)
             why = ", ".join([*filter(None, reasons), *([f"held: {', '.join(self._held)}"] if self._held else [])])
-            found.append(f"{what} in the queue of {self._owner.site.name}{why and f' ({why})'}")
+            what = "1 allocation queued" if queued == 1 else f"{queued:,} allocations queued"  # a line has little room
+            found.append(f"{what}{why and f' ({why})'} at {self._owner.site.name}")
         if begun:
-            what = "1 allocation begins" if begun == 1 else f"{begun:,} allocations begin"
+            what = "1 allocation starting" if begun == 1 else f"{begun:,} allocations starting"
             found.append(f"{what} at {self._owner.site.name}")
         return found
 
