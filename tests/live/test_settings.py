@@ -59,6 +59,8 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ('[sites.a]\nhost = "h"\nshared = true\ncores = 4\n', 4, "cores is for sites with a queue. How many jobs run"),
         ('[sites.a]\nhost = "h"\nshared = true\ntime = "1h"\n', 4, "time is for sites with a queue."),
         ('[sites.a]\nhost = "h"\nshared = true\nstage = ["x"]\n', 4, "stage is for sites with a directory."),
+        ('[sites.a]\nhost = "h"\ndirectory = "/d"\nstage = ["/x"]\n', 4, "not below the workflow's folder"),
+        ('[sites.a]\nhost = "h"\ndirectory = "/d"\nstage = ["a/../../x"]\n', 4, "not below the workflow's folder"),
         ('[sites.a]\nqueue = "slurm"\nssh_options = ["-v"]\n', 3, "ssh_options is for sites with a host."),
         ('[sites.a]\nqueue = "slurm"\noptions = "-p long"\n', 3, 'Write options = ["-p", "long"].'),
         ('[sites.a]\nqueue = "slurm"\naddress = "h:99999"\n', 3, '"99999" is no port'),

@@ -49,6 +49,10 @@ def _check_effect(path: str, name: str, values: Mapping[str, Known]) -> None:
         if key in values and other not in values:
             what = f"site {shown(name)}: {key} is for sites with a {other}."
             raise InputError(path, _number(values[key]), what, _INSTEAD.get(key, fix))
+    for one in values["stage"].value if "stage" in values else ():
+        if one.startswith(("/", "~")) or ".." in one.split("/"):
+            what = f"site {shown(name)}: stage names {shown(one)}, which is not below the workflow's folder."
+            raise InputError(path, _number(values["stage"]), what, "Only paths in that folder are copied.")
     host, _, port = values["host"].value.rpartition(":") if "host" in values else ("", "", "")
     if host and ":" not in host and port.isdecimal():
         fix = f'Write host = "{host}" and ssh_options = ["-p", "{port}"], or name it in ~/.ssh/config.'
