@@ -40,7 +40,7 @@ from headway.live.sites.guests import Guest
 from headway.live.sites.origin import remember
 from headway.live.sites.site import Site
 from headway.live.sites.site_end import SiteEnd
-from headway.live.sites.standing import Servant, note, standing
+from headway.live.sites.standing import Servant, Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import Seconds, WorkflowId
@@ -80,6 +80,7 @@ class Channel:
         self._ears: set[int] = set()  # handles of the store that are waited for
         self._cores = 0  # of the host, once it is known
         self._trouble = ""  # why the site cannot be used just now
+        self._troubles = Troubles(home)
         self._again = 0.0  # when to call
         self._pause = FIRST_PAUSE
         self._has_left = False  # the runner there has nothing more to tell
@@ -140,6 +141,7 @@ class Channel:
         if str(error) != self._trouble:
             say(f"site {self._site.name}: {error}")
         self._trouble = str(error)
+        self._troubles.note(self._trouble)
         self._again = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         for guest in list(self._guests.values()):
@@ -151,6 +153,7 @@ class Channel:
     def _begin(self, ready: Ready) -> None:
         """The far end is there."""
         self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
+        self._troubles.note("")
         end = SiteEnd(
             *(self._store, self._site, ready, self._home.folder),
             lambda message: self._say(control(message)),

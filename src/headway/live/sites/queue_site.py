@@ -27,7 +27,7 @@ from headway.live.sites.provisioning import Provisioning
 from headway.live.sites.relayed import Relay
 from headway.live.sites.remote import Remote
 from headway.live.sites.site import Site
-from headway.live.sites.standing import note, standing
+from headway.live.sites.standing import Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, WorkflowId
@@ -60,6 +60,7 @@ class QueueSite:
         self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
         self._since = time.monotonic()
         self.trouble = ""
+        self._troubles = Troubles(home)
         self._streams = 2
         self._tasks: set[asyncio.Task[None]] = set()
         self._standing = standing(home)  # allocations that are kept for workflows that nobody here waits for
@@ -274,6 +275,7 @@ class QueueSite:
                     running[workflow] = running.get(workflow, 0) + 1
         except HeadwayError as error:
             trouble = str(error)
+        self._troubles.note((trouble or self.trouble or self._vain()).removeprefix(f"site {self.site.name}: "))
         for guest in there:
             workflow = _about(guest)
             is_over = not trouble and self._is_done(guest, workflow, running.get(workflow, 0))
