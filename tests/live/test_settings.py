@@ -53,6 +53,11 @@ def test_a_relative_store_is_beside_the_file_that_names_it(folder: Path, monkeyp
         ('[sites.a]\nhost = "h"\nshared = true\nslotz = 3\n', 4, "Did you mean slots?"),
         ('[sites.local]\nhost = "h"\nshared = true\n', 1, "local is this computer"),
         (f'[sites.{"a" * 300}]\nhost = "h"\nshared = true\n', 1, "too long for a site"),
+        (
+            '[sites.stop]\nhost = "h"\nshared = true\n',
+            1,
+            "headway sites stop is a command. Give the site another name.",
+        ),
         ('[site.lab]\nhost = "h"\nshared = true\n', 1, "there is no table [site.lab]. A site is [sites.lab]."),
         ('\n[lab]\nhost = "h"\n', 2, "there is no table [lab]. A site is [sites.lab]."),
         ("[sites.a]\nhost = lab7\n", 2, 'A text stands in quotes: host = "lab7".'),

@@ -28,6 +28,8 @@ def checked_site(path: str, lines: list[str], name: str, table: object) -> dict[
         raise InputError(path, line, f"the name {shown(name[:20])}… is too long for a site.", "Give it a shorter one.")
     if name == "local":
         raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
+    if name in ("start", "stop"):
+        raise InputError(path, line, f"headway sites {name} is a command.", "Give the site another name.")
     values = checked(path, lines, section, table, SITE_KEYS)
     if "queue" in values:
         _check_queue(path, line, name, values)
