@@ -251,7 +251,7 @@ def test_for_a_job_that_takes_longer_than_any_allocation_nothing_is_asked_and_it
     run = bench.begin("run", "w.py", "--site", "cluster")
     bench.hears(run, "1 job is expected to take longer than an allocation of cluster lasts (30 s)")
     store = bench.store()
-    until(lambda: not store.allocations.open("cluster"))
+    until(lambda: bool(store.allocations.all()) and not store.allocations.open("cluster"))
     assert len(store.allocations.all()) == 1  # for the other one
     assert bench.json("status")["workflows"][0]["done"] == 1
     run.send_signal(signal.SIGINT)
