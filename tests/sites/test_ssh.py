@@ -190,6 +190,15 @@ def test_what_a_run_that_died_has_left_on_other_hosts_is_cancelled(bench: Bench)
     _each_runs_again(bench)
 
 
+def test_jobs_on_other_hosts_are_cancelled_though_all_that_was_here_has_died(bench: Bench) -> None:
+    run = _gated(bench)
+    bench.kill([run.pid, *bench.channels()])
+    bench("cancel")
+    until(lambda: bench.json("status")["workflows"][0]["running"] == 0)
+    assert bench.ledger["end"] == 0
+    _each_runs_again(bench)
+
+
 def test_a_run_whose_host_is_away_is_cancelled_and_its_jobs_end_when_the_host_is_back(bench: Bench) -> None:
     bench.script(f"workflow.job('j', {GATED!r})")
     run = bench.begin("run", "w.py", "--site", "a")

@@ -77,14 +77,25 @@ def check_running(home: Home, store: Store, workflow: WorkflowId) -> None:
         raise NotFoundError(f"workflow {workflow} is not being run.", "headway runs shows which one is.")
 
 
+def _call_again(home: Home, store: Store, workflow: WorkflowId) -> None:
+    """Starts the processes of sites where jobs of a workflow run, if they have died: hosts hear of nobody else."""
+    for one in doors(home)[1:]:
+        site = one.folder.name
+        if any(of == workflow for of, _ in store.allocations.running(site)) and Line.to(one, GLANCE) is None:
+            from headway.live.sites.start import start
+
+            start(home, store.place, site)
+
+
 class Attached:
     """Lines to the runner of a store and the processes of its sites, for a workflow that they may be running."""
 
-    def __init__(self, home: Home, workflow: WorkflowId) -> None:
+    def __init__(self, home: Home, store: Store, workflow: WorkflowId) -> None:
         self._workflow = workflow
         if home.is_foreign:
             raise HeadwayError("what runs in this store is another user's.", "headway status shows how far it is.")
         home.check()
+        _call_again(home, store, workflow)
         lines = {one.folder.name: line for one in doors(home) if (line := Line.to(one, GLANCE)) is not None}
         if not lines:
             raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")
