@@ -109,6 +109,14 @@ def test_a_file_that_is_no_card_is_told(tmp_path: Path, text: str) -> None:
     assert done.returncode == 2 and "no card" in done.stderr
 
 
+def test_a_card_that_others_can_read_is_refused_as_ssh_does_with_keys(tmp_path: Path) -> None:
+    (tmp_path / "a card").write_text('{"hosts": ["127.0.0.1"], "port": 1, "fingerprint": "00", "token": "secret"}')
+    (tmp_path / "a card").chmod(0o644)
+    done = headway("placeholder", "--server", "a card", cwd=tmp_path)
+    assert done.returncode == 2 and "others can read this card" in done.stderr
+    assert "chmod 600 'a card'" in done.stderr and "secret" not in done.stderr
+
+
 @pytest.mark.parametrize("listen", ["127.0.0.1:0x1", "127.0.0.1:99999", "203.0.113.1"])
 def test_an_address_where_nobody_can_listen_is_told(tmp_path: Path, listen: str) -> None:
     (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")

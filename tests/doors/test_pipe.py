@@ -80,3 +80,20 @@ def test_what_is_no_answer_of_a_store_ends_the_connection() -> None:
     with pytest.raises(HeadwayError):
         pipe.responses()
     assert not pipe.is_connected
+
+
+def test_who_said_why_it_goes_has_gone_for_that_reason_and_not_twice() -> None:
+    """A placeholder whose store was away said by turns that it could not be reached and that it was lost."""
+    store = Store()
+    pipe = connected(store)
+    store.lines[-1].sendall(encode(Trouble("the store cannot be reached: refused.", "")))
+    assert pipe.responses() == [Trouble("the store cannot be reached: refused.", "")]
+    store.lines[-1].close()
+    with pytest.raises(HeadwayError, match="the store cannot be reached: refused"):
+        pipe.responses()
+    pipe.call_again(HELLO)
+    store.lines[-1].sendall(encode(WELCOME))
+    assert pipe.responses() == [WELCOME]
+    store.lines[-1].close()
+    with pytest.raises(HeadwayError, match="connection to the store is lost"):
+        pipe.responses()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
+from headway.live.doors.tls_relay import Address, relay
 from headway.live.home.folder import Home
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
@@ -82,3 +84,38 @@ def test_lines_of_those_who_are_admitted_may_be_long_and_come_in_pieces(tmp_path
 
     home = Home(tmp_path / "store")
     visited(tmp_path, talk, lambda said: StoreEnd(opened(home.database), "a"))
+
+
+def test_a_placeholder_finds_the_door_behind_an_address_where_something_else_answers(tmp_path: Path) -> None:
+    """As on nodes whose bridge for containers has an address of the login host, too."""
+    home = Home(tmp_path / "store")
+    store = opened(home.database)
+    shown = list[Any]()
+
+    async def other(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        shown.append(await reader.read(1 << 16))
+        writer.close()
+
+    def admit(said: Any) -> StoreEnd | None:
+        shown.append(said["token"])
+        return None
+
+    async def run() -> None:
+        door = TlsDoor(store, home.folder, admit)
+        port = await door.open("127.0.0.1", 0)
+        stranger = await asyncio.start_server(other, "127.0.0.2", port)
+        here, there = socket.socketpair()
+        address = Address(["127.0.0.3", "127.0.0.2", "127.0.0.1"], port, door.fingerprint, "secret", 1, "me")
+        passing = asyncio.create_task(asyncio.to_thread(relay, address, there.detach()))
+        here.settimeout(20)
+        said = await asyncio.to_thread(here.recv, 1 << 16)
+        assert b"does not admit" in said
+        here.close()
+        await passing
+        stranger.close()
+        door.close()
+
+    asyncio.run(run())
+    store.close()
+    assert shown[-1] == "secret" and not any(b"secret" in one for one in shown[:-1])

@@ -104,6 +104,35 @@ def test_folders_that_all_jobs_need_are_staged_and_who_declares_nothing_is_told_
     assert (apart.folder / "out/a").read_text() == "deep\n" and "declares" not in said
 
 
+def test_an_output_in_whose_place_is_a_folder_here_comes_home_once_that_is_gone(apart: Bench) -> None:
+    apart.script("workflow.job('a', 'echo 1 > out/a', outputs=['out/a'])")
+    (apart.folder / "out/a").mkdir()
+    run = apart.begin("run", "w.py", "--site", "a")
+    assert run.stderr is not None
+    said = run.stderr.readline()
+    assert f'"{apart.folder}/out/a" cannot be copied: Is a directory. It is tried again: make room, or' in said
+    (apart.folder / "out/a").rmdir()
+    assert run.wait(60) == 0 and (apart.folder / "out/a").read_text() == "1\n"
+    assert [one["outcome"] for one in apart.json("history")["attempts"]] == ["done"]
+
+
+def test_a_misspelt_name_in_stage_is_told_beforehand(apart: Bench) -> None:
+    text = (apart.folder / "headway.toml").read_text()
+    (apart.folder / "headway.toml").write_text(text.replace('host = "h1"', 'host = "h1"\nstage = ["inn", "bin"]'))
+    apart.script("workflow.job('a', 'true')")
+    said = apart("run", "w.py", "--site", "a").stderr
+    assert f'stage of site a names "inn", which is not in "{apart.folder}": jobs there do not find it.' in said
+    assert '"bin"' not in said
+
+
+def test_a_directory_where_nothing_can_be_made_is_named_with_its_host_and_the_way_out(apart: Bench) -> None:
+    apart.script("workflow.job('a', 'true')")
+    (apart.folder / "headway.toml").write_text('[sites.a]\nhost = "h1"\ndirectory = "/proc/x"\n')
+    said = apart("run", "w.py", "--site", "a", code=1).stderr
+    assert "on vm: " in said.replace(os.uname().nodename, "vm") and "/proc/x/" in said
+    assert "Name another directory for this site in headway.toml." in said and "--store" not in said
+
+
 def test_a_workflow_does_not_look_edited_because_its_files_were_declared(apart: Bench) -> None:
     (apart.folder / "in/x").write_text("x")
     apart.script("workflow.job('a', 'cp in/x out/x', inputs=['in/x'], outputs=['out/x'])", "workflow.job('b', 'ls')")

@@ -47,6 +47,15 @@ def test_qdel_gives_jobs_back_and_they_run_in_the_next_allocation(bench: QueueBe
     assert [one["outcome"] for one in bench.json("history")["attempts"]] == ["given back", "done"]
 
 
+def test_no_option_takes_its_name_from_an_allocation_which_would_be_asked_for_without_end(bench: QueueBench) -> None:
+    file = bench.folder / "headway.toml"
+    file.write_text(f'{file.read_text()}options = ["-N", "mine"]\n')
+    bench.jobs(2, 1)
+    bench("run", "w.py", "--site", "cluster")
+    assert len(bench.store().allocations.all()) == 1
+    bench.each_once(2)
+
+
 def test_what_grid_engine_refuses_is_told(bench: QueueBench) -> None:
     text = (bench.folder / "headway.toml").read_text()
     (bench.folder / "headway.toml").write_text(f'{text}options = ["-q", "nowhere.q"]\n')

@@ -144,6 +144,14 @@ def test_what_the_queue_has_under_our_name_and_the_store_does_not_know_is_cancel
     assert other in ours(bench)
 
 
+def test_no_option_takes_its_name_from_an_allocation_which_would_be_asked_for_without_end(bench: QueueBench) -> None:
+    bench.set(options='["-batch-name", "mine"]')
+    bench.jobs(2, 1)
+    bench("run", "w.py", "--site", "cluster")
+    assert len(bench.store().allocations.all()) == 1
+    bench.each_once(2)
+
+
 def test_what_htcondor_refuses_is_told(bench: QueueBench) -> None:
     bench.set(options='["-append", "request_cpus = many of them"]')
     bench.jobs(1, 0)

@@ -53,8 +53,8 @@ QSTAT = """<?xml version='1.0'?>
 """
 
 
-# HTCondor 23.9.6, `condor_q -json -attributes ClusterId,JobBatchName,JobStatus`: one that runs, one that waits, one
-# that is held, one that is being removed, and one of the user's own that has no name.
+# HTCondor 23.9.6, `condor_q -json -attributes ClusterId,JobBatchName,JobStatus,HoldReason`: one that runs, one that
+# waits, one that is held, one that is being removed, and one of the user's own that has no name.
 CONDOR_Q = """\
 [
 {
@@ -95,7 +95,9 @@ def test_a_script_for_slurm_asks_for_cores_of_one_host_and_is_told_before_its_en
     for line in ("--job-name=headway-0a1b-7", "--cpus-per-task=4", "--time=90", "--no-requeue", "--signal=B:TERM@20"):
         assert f"#SBATCH {line}" in text
     assert text.endswith("exec /usr/bin/python3 '/home/me/a b/runner.pyz' /home/me/7.json\n")
-    assert queue("slurm").submit("/x/7.sh", REQUEST) == ["sbatch", "--parsable", "--partition=long", "/x/7.sh"]
+    assert queue("slurm").submit("/x/7.sh", REQUEST) == [
+        *("sbatch", "--parsable", "--partition=long", "--job-name=headway-0a1b-7", "/x/7.sh")
+    ]
 
 
 def test_a_script_for_grid_engine_has_a_parallel_environment_for_several_cores() -> None:
@@ -127,11 +129,17 @@ def test_a_refusal_says_what_the_queue_said(name: str, answer: Completed) -> Non
         queue(name).submitted(answer)
 
 
+def test_advice_to_read_the_manual_does_not_hide_what_is_wrong_with_an_option() -> None:
+    said = "sbatch: unrecognized option '--partion=long'\nTry \"sbatch --help\" for more information\n"  # 22.05
+    with pytest.raises(HeadwayError, match="Slurm refuses: sbatch: unrecognized option '--partion=long'"):
+        queue("slurm").submitted(Completed(1, "", said))
+
+
 def test_what_slurm_lists() -> None:
     assert queue("slurm").listed(Completed(0, SQUEUE, "")) == [
         Listed("12", "headway-0a1b-7", Status.RUNNING),
-        Listed("13", "headway-0a1b-8", Status.QUEUED),
-        Listed("14", "headway-0a1b-9", Status.HELD),
+        Listed("13", "headway-0a1b-8", Status.QUEUED, "Resources"),
+        Listed("14", "headway-0a1b-9", Status.HELD, "JobHeldUser"),
         Listed("15", "somebody's own", Status.ENDING),
     ]
     assert queue("slurm").listed(Completed(0, "", "")) == []
@@ -173,7 +181,9 @@ def test_a_description_for_htcondor_has_its_words_quoted_and_a_limit_of_its_own(
     assert lines["output"] == lines["error"] == "/a/$(DOLLAR)(x)/7.log"
     inside = "exec /bin/py 'a \"b'\"'\"' $HOME'".replace("'", "''").replace('"', '""').replace("$", "$(DOLLAR)")
     assert lines["arguments"] == f"\"'-l' '-c' '{inside}'\""
-    assert queue("htcondor").submit("/x/7.sh", REQUEST) == ["condor_submit", "-terse", "--partition=long", "/x/7.sh"]
+    assert queue("htcondor").submit("/x/7.sh", REQUEST) == [
+        *("condor_submit", "-terse", "--partition=long", "-batch-name", "headway-0a1b-7", "/x/7.sh")
+    ]
 
 
 @pytest.mark.parametrize("name", ["slurm", "gridengine", "htcondor"])
@@ -196,3 +206,18 @@ def test_a_site_whose_time_is_under_a_second_does_not_ask_slurm_for_time_without
 
 def test_a_percent_sign_in_the_folder_of_logs_is_not_one_of_slurms_patterns() -> None:
     assert "#SBATCH --output=/a%%j/l\n" in queue("slurm").script(Request("n", 1, 60, "/a%j/l"), COMMAND)
+
+
+@pytest.mark.parametrize("name", ["slurm", "gridengine", "htcondor"])
+def test_a_queue_whose_commands_are_not_there_is_not_told_to_refuse(name: str) -> None:
+    nothing = Completed(127, "", "sh: 1: qsub: not found\n")
+    for asked in (queue(name).submitted, queue(name).listed):
+        with pytest.raises(HeadwayError, match=r"commands of .* are not there: sh: 1: qsub: not found\. .* PATH"):
+            asked(nothing)
+
+
+def test_why_an_allocation_is_held_is_told_in_the_words_of_htcondor() -> None:
+    held = '[{"ClusterId": 3, "JobBatchName": "headway-0a1b-9", "JobStatus": 5, "HoldReason": "disk\\n is full."}]'
+    assert queue("htcondor").listed(Completed(0, held, "")) == [
+        Listed("3", "headway-0a1b-9", Status.HELD, "disk is full")
+    ]

@@ -8,6 +8,7 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,11 @@ from pathlib import Path
 import pytest
 
 from headway.experiments.trellisdag.crews import place
+from headway.live.client.line import Line
+from headway.live.client.messages import Progress, Watch
 from headway.live.doors.tls_relay import Address, relay
+from headway.live.home.folder import Home
+from headway.live.store.allocations import State as AllocationState
 from headway.live.store.allocations import name_of
 from tests.experiments.test_trellisdag_crews import run_by
 from tests.infra.queues import Cluster, slurm
@@ -86,6 +91,49 @@ def test_what_a_job_prints_is_followed_while_it_runs_in_an_allocation(bench: Que
     assert bench("logs", "j").stdout == "first\nlast\n"
 
 
+def test_while_an_allocation_waits_its_user_is_told_for_what_and_nobody_is_told_to_run_again(bench: QueueBench) -> None:
+    bench.set(cores=64)
+    bench.jobs(1, 0)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    store = bench.store()
+    until(lambda: [one.state for one in store.allocations.open("cluster")] == [AllocationState.QUEUED])
+    assert bench.json("explain", "j0")["because"] == [
+        "It may run, and is next.",
+        "1 allocation waits in the queue of cluster.",
+    ]
+    follow = bench.begin("logs", "-f", "j0")
+    bench.hears(follow, "it waits for a slot.")
+    line = Line.to(Home(bench.home), 10.0)
+    assert line is not None
+    with line:
+        line.say(Watch(1))
+        until(
+            lambda: any(
+                isinstance(one, Progress) and one.names == ["1 allocation queued (PartitionConfig) at cluster"]
+                for one in line.news()
+            )
+        )
+    bench("cancel")
+    assert run.wait(60) == 3
+    assert bench.json("explain", "j0")["because"][0].startswith("Nobody runs this workflow now")
+
+
+def test_a_run_in_allocations_is_watched_kept_and_cancelled_like_any(bench: QueueBench) -> None:
+    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    assert [one["state"] for one in bench.json("runs")["workflows"]] == ["running"]
+    assert "workflow 1 (w) is running" in bench("clean", "--all", "--yes").stderr
+    watch = bench.begin("attach")
+    assert watch.stderr is not None and watch.stderr.readline().startswith("watching workflow 1")
+    assert "headway run goes on with it" in bench("cancel").stderr
+    assert (run.wait(60), watch.wait(60)) == (3, 3)
+    assert bench.json("status")["workflows"][0]["running"] == 0 and bench.ledger == {"begin": 1}
+    (bench.folder / "go").touch()
+    bench("run", "w.py", "--site", "cluster")
+    assert bench.ledger == {"begin": 2, "end": 1}
+
+
 # --- several nodes ---------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +197,33 @@ def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench:
     bench.jobs(40, 0.2)
     bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
     assert len(store.allocations.all()) <= 4
+
+
+def test_no_option_or_variable_takes_its_name_from_an_allocation_which_would_be_asked_for_without_end(
+    bench: QueueBench,
+) -> None:
+    bench.set(options='["--job-name=mine"]')
+    bench.jobs(2, 1)
+    run = bench.begin("run", "w.py", "--site", "cluster", SBATCH_JOB_NAME="other")
+    assert run.wait(60) == 0, bench.logs()
+    assert len(bench.store().allocations.all()) == 1
+    bench.each_once(2)
+
+
+def test_placeholders_that_cannot_start_are_not_asked_for_without_end_and_their_user_is_told_why(
+    bench: QueueBench,
+) -> None:
+    bench.set(python="/no/python3")
+    bench.jobs(6, 0.1)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.hears(run, "/no/python3: not found")
+    bench.hears(run, "One at a time is asked for after 2 s.")
+    assert len(bench.store().allocations.all()) <= 5
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 130
+    bench.set(python=sys.executable)
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(6)
 
 
 def test_an_allocation_whose_time_runs_out_gives_its_jobs_back(bench: QueueBench) -> None:

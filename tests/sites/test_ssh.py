@@ -132,6 +132,88 @@ def test_when_all_of_them_are_killed_at_once_every_job_is_done_in_the_end(bench:
     bench.each_once(12)
 
 
+GATED = "echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger"
+
+
+def _gated(bench: Bench) -> subprocess.Popen[str]:
+    """A run at both sites, of which four jobs have begun and two wait for a slot."""
+    bench.script(f"for n in range(6): workflow.job(f'j{{n}}', {GATED!r})")
+    run = bench.begin("run", "w.py", "--site", "a", "--site", "b")
+    bench.wait_for("begin", 4)
+    return run
+
+
+def _each_runs_again(bench: Bench) -> None:
+    (bench.folder / "go").touch()
+    bench("run", "w.py", "--site", "a", "--site", "b")
+    assert bench.ledger["end"] == 6
+
+
+def test_status_and_history_show_at_which_site_jobs_run_and_ran(bench: Bench) -> None:
+    bench.script(f"workflow.job('j', {GATED!r})")
+    run = bench.begin("run", "w.py", "--site", "b")
+    bench.wait_for("begin")
+    heading, job = bench("status").stdout.splitlines()[-2:]
+    assert heading.split() == ["running", "command", "site", "host", "for", "status"] and "  b     " in job
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
+    heading, attempt, *_ = bench("history").stdout.splitlines()
+    assert heading.split()[3:5] == ["site", "host"] and attempt.split()[4] == "b"
+
+
+def test_a_run_that_uses_only_other_hosts_is_watched_kept_and_cancelled_like_any(bench: Bench) -> None:
+    run = _gated(bench)
+    assert [one["state"] for one in bench.json("runs")["workflows"]] == ["running"]
+    assert "workflow 1 (w) is running" in bench("clean", "--all", "--yes").stderr
+    watch = bench.begin("attach")
+    assert watch.stderr is not None and watch.stderr.readline().startswith("watching workflow 1")
+    assert "workflow 1 is stopped" in bench("cancel").stderr
+    assert (run.wait(60), watch.wait(60)) == (3, 3)
+    assert bench.json("status")["workflows"][0]["running"] == 0 and bench.ledger["end"] == 0
+    _each_runs_again(bench)
+
+
+def test_cancelled_gently_what_runs_on_other_hosts_comes_to_its_end(bench: Bench) -> None:
+    run = _gated(bench)
+    cancel = bench.begin("cancel", "--gently")
+    assert cancel.stderr is not None and "waiting for what runs" in cancel.stderr.readline()
+    (bench.folder / "go").touch()
+    assert (cancel.wait(60), run.wait(60)) == (0, 3)
+    assert bench.ledger == {"begin": 4, "end": 4}
+
+
+def test_what_a_run_that_died_has_left_on_other_hosts_is_cancelled(bench: Bench) -> None:
+    run = _gated(bench)
+    bench.kill([run.pid])
+    bench("cancel")
+    assert bench.json("status")["workflows"][0]["running"] == 0 and bench.ledger["end"] == 0
+    _each_runs_again(bench)
+
+
+def test_jobs_on_other_hosts_are_cancelled_though_all_that_was_here_has_died(bench: Bench) -> None:
+    run = _gated(bench)
+    bench.kill([run.pid, *bench.channels()])
+    bench("cancel")
+    until(lambda: bench.json("status")["workflows"][0]["running"] == 0)
+    assert bench.ledger["end"] == 0
+    _each_runs_again(bench)
+
+
+def test_a_run_whose_host_is_away_is_cancelled_and_its_jobs_end_when_the_host_is_back(bench: Bench) -> None:
+    bench.script(f"workflow.job('j', {GATED!r})")
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin")
+    bench.hosts.off("h1")
+    try:
+        until(lambda: "h1 refuses the connection" in bench.logs())
+        bench("cancel")
+        assert run.wait(60) == 3
+    finally:
+        bench.hosts.on("h1")
+    until(lambda: bench.json("status")["workflows"][0]["running"] == 0)
+    assert bench.ledger == {"begin": 1}
+
+
 def test_a_site_that_drops_out_leaves_the_others_going(bench: Bench) -> None:
     text = (bench.folder / "headway.toml").read_text()
     (bench.folder / "headway.toml").write_text(text.replace('"h2"', '"nowhere.invalid"'))
@@ -194,6 +276,22 @@ def test_jobs_of_a_site_with_a_directory_run_in_a_folder_of_their_workflow_there
     bench("run", "w.py", "--site", "a")
     place = Path(bench("logs", "a").stdout.strip())
     assert place.parent == there and place.is_dir()
+
+
+def test_a_site_whose_directory_was_corrected_says_how_long_the_other_one_is_in_use(
+    bench: Bench, tmp_path: Path
+) -> None:
+    settings = '[sites.a]\nhost = "h1"\nslots = 1\ndirectory = "{}"\n'
+    (bench.folder / "headway.toml").write_text(settings.format(tmp_path / "wrong"))
+    bench.script("workflow.job('a', 'pwd; until test -e go; do sleep 0.1; done', inputs=['go'])")
+    (bench.folder / "go").touch()
+    bench("run", "w.py", "--site", "a")
+    (bench.folder / "headway.toml").write_text(settings.format(tmp_path / "right"))
+    done = bench("run", "w.py", "--site", "a", "--fresh", code=None)  # the runner there may have left by now
+    assert done.returncode == 0 or "site a is in use with another host or directory." in done.stderr
+    assert "died" not in done.stderr
+    until(lambda: bench("run", "w.py", "--site", "a", "--fresh", code=None).returncode == 0)
+    assert bench("logs", "a").stdout.startswith(str(tmp_path / "right"))
 
 
 def test_sites_are_listed_and_a_check_says_what_is_wrong_with_each(bench: Bench) -> None:

@@ -77,6 +77,24 @@ class TestAHostBehindSsh:
         assert bench.ledger == {"begin": 4, "end": 4}
         bench("sites", "stop", "a")
 
+    def test_what_is_wrong_with_one_that_went_away_since_is_told_by_headway_sites(self, bench: Bench) -> None:
+        def problem() -> str | None:
+            found: str | None = bench.json("sites", "a")["sites"][0]["problem"]
+            return found
+
+        bench.jobs(1, 0)
+        bench("submit", "w.py")
+        bench("sites", "start", "a")
+        bench.wait_for("end")
+        assert problem() is None
+        bench.hosts.off("h1")
+        try:
+            until(lambda: "h1 refuses the connection." in (problem() or ""))
+        finally:
+            bench.hosts.on("h1")
+        until(lambda: problem() is None)
+        bench("sites", "stop", "a")
+
     def test_one_that_cannot_be_used_is_not_started(self, bench: Bench) -> None:
         (bench.folder / "headway.toml").write_text('[sites.x]\nhost = "nowhere.invalid"\nshared = true\n')
         bench.jobs(1, 0)
@@ -174,6 +192,14 @@ class TestABatchQueue:
         until(lambda: bench.json("status")["workflows"][0]["done"] == 2)
         assert bench.ledger == {"begin": 2, "end": 2}
         bench("sites", "stop", "cluster")
+
+    def test_placeholders_that_cannot_start_are_told_by_headway_sites(self, queued: QueueBench) -> None:
+        queued.set(python="/no/python3")
+        queued.jobs(1, 0)
+        queued("submit", "w.py")
+        queued("sites", "start", "cluster")
+        until(lambda: "/no/python3: not found" in (queued.json("sites", "cluster")["sites"][0]["problem"] or ""))
+        queued("sites", "stop", "cluster")
 
     def test_a_server_that_restarts_meanwhile_loses_nothing(self, queued: QueueBench) -> None:
         bench = queued

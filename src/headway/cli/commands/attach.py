@@ -34,7 +34,7 @@ def attach(store: str | None, workflow: str | None) -> int:
             reports = followed(database, run)
         else:
             home, database, run = chosen_run(store, workflow)
-            reports = stack.enter_context(Attached(home, run)).progress()
+            reports = stack.enter_context(Attached(home, database, run)).progress()
         following = Following(database, run)
         display = Display(following.look().total(), 0)
         display.say(f"watching workflow {run}; Ctrl-C leaves it running.")
@@ -73,7 +73,7 @@ def cancel(store: str | None, workflow: str | None, gently: bool, as_json: bool)
             print(f"workflow {submitted[1]} is stopped; headway submit goes on with it.", file=sys.stderr)
         return 0
     home, database, run = chosen_run(store, workflow)
-    with Attached(home, run) as attached:
+    with Attached(home, database, run) as attached:
         check_running(home, database, run)
         attached.cancel(at_once=not gently)
         if gently:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from headway.cli.display.answer import print_json
-from headway.cli.display.table import table
+from headway.cli.display.table import table, without_local
 from headway.cli.display.units import amount, counted, exit_text, moment
 from headway.cli.options import run_options
 from headway.cli.store import looked_at
@@ -61,8 +61,8 @@ def command(
         print_json(answer(run, attempts))
         return
     if attempts:
-        headings = ("started", "job", ">try", "host", ">took", ">CPU", ">memory", "ended")
-        click.echo("\n".join(table(headings, map(_row, attempts))))
+        headings = ("started", "job", ">try", "site", "host", ">took", ">CPU", ">memory", "ended")
+        click.echo("\n".join(table(*without_local(headings, map(_row, attempts)))))
         click.echo()
     click.echo(_totals(attempts))
     if gantt is not None:
@@ -76,6 +76,7 @@ def _row(attempt: Attempt) -> tuple[str, ...]:
         moment(attempt.started) or ("not known" if attempt.is_lost else "not started"),
         name,
         str(attempt.number),
+        attempt.site,
         attempt.host,
         "" if attempt.seconds is None else duration(attempt.seconds),
         duration(attempt.cpu_seconds) if began and attempt.cpu_seconds is not None else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from headway.cli.display.table import shortened, table
+from headway.cli.display.table import shortened, table, without_local
 from headway.cli.display.terminal import harmless
 from headway.cli.store import looked_at
 from headway.engine.groups import WORDS
@@ -110,13 +110,14 @@ def _running(found: Status, now: float, most: int | None) -> list[str]:
         [
             job.name,
             shortened(job.command, max(20, columns // 3)),
+            job.site,
             job.host,
             duration(int(now - job.started)),
             job.status,
         ]
         for job in jobs
     ]
-    lines = table(["running", "command", "host", ">for", "status"], rows)
+    lines = table(*without_local(["running", "command", "site", "host", ">for", "status"], rows))
     if len(jobs) < len(found.running):
         lines.append(f"and {len(found.running) - len(jobs):,} more (--all)")
     return lines

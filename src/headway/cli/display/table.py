@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from headway.cli.display.terminal import one_line
+from headway.model.messages import LOCAL
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -18,6 +19,16 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
         ).rstrip()
         for line in lines
     ]
+
+
+def without_local(
+    headings: Sequence[str], rows: Iterable[Sequence[str]]
+) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
+    """The same without the column `site`, if all is at this computer, as it mostly is."""
+    column, rows = headings.index("site"), list(rows)
+    if any(row[column] != LOCAL for row in rows):
+        return headings, rows
+    return [*headings[:column], *headings[column + 1 :]], [[*row[:column], *row[column + 1 :]] for row in rows]
 
 
 def shortened(text: str, most: int) -> str:

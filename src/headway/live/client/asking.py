@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from headway.live.client.line import answered
 from headway.live.client.messages import AskPassword, Password, Place, Where
 from headway.live.home.folder import Home
+from headway.live.store import SITES
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, Seconds, WorkflowId
 from headway.model.record import record
@@ -52,7 +54,7 @@ class Prefetched:
 def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
     """Whether somebody is there to run jobs: the local runner, or where it cannot be asked, any that gave a sign."""
     if home is None or store.is_shared or home.is_foreign:
-        return store.watching.present(now) > 0
+        return store.watching.present(now) > 0 or (home is not None and not home.is_foreign and _has_runs(home))
     try:
         line = home.connect()
     except TimeoutError:  # it hangs, but it is there
@@ -61,6 +63,15 @@ def is_served(home: Home | None, store: Store, now: Seconds) -> bool:
         return False
     line.close()
     return True
+
+
+def _has_runs(home: Home) -> bool:
+    """Whether a process here wants workflows run, though it may have no placeholder yet: it waits in a queue."""
+    try:
+        said = asked_all(home, GLANCE)
+    except HeadwayError:  # it hangs, but it is there
+        return True
+    return said is not None and bool(said.runs)
 
 
 def prefetched(homes: Iterable[Home], shared: bool) -> Prefetched:
@@ -88,6 +99,29 @@ def asked(home: Home, lease: int = 0, patience: float = PATIENCE) -> Said | None
     there, runs = frozenset(said.clients) - {0}, frozenset(map(WorkflowId, said.wanted))
     ahead, begun = frozenset(map(LeaseId, said.ahead)), frozenset(map(LeaseId, said.begun))
     return Said(said.output, there, runs, undecided, ahead, begun)
+
+
+def doors(home: Home) -> list[Home]:
+    """The folders of all processes here that may run workflows of a store: its runner, and one for each site."""
+    with contextlib.suppress(OSError):
+        names = sorted(one.name for one in os.scandir(home.folder / SITES) if one.is_dir())
+        return [home, *(Home(home.folder / SITES / name, to_look=True) for name in names)]
+    return [home]
+
+
+def asked_all(home: Home, patience: float = PATIENCE) -> Said | None:
+    """What the runner and the processes of all sites say; None if there is none of them."""
+    found = [said for one in doors(home) if (said := asked(one, patience=patience)) is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    return Said(
+        None,
+        frozenset().union(*(one.workflows for one in found)),
+        frozenset().union(*(one.runs for one in found)),
+        any(one.undecided for one in found),
+        frozenset().union(*(one.ahead for one in found)),
+        frozenset().union(*(one.begun for one in found)),
+    )
 
 
 def password(folder: Path) -> str | None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from types import TracebackType
 
 from headway.live.answers.which import chosen
-from headway.live.client.asking import GLANCE, asked
+from headway.live.client.asking import GLANCE, asked_all, doors
 from headway.live.client.line import Line
+from headway.live.client.lines import Lines
 from headway.live.client.messages import Cancel, Progress, Watch
 from headway.live.client.watch import Stops, reports
 from headway.live.home.folder import Home
@@ -26,7 +27,11 @@ def handed_in(store: str | None, workflow: str | None) -> tuple[Store, WorkflowI
     """The workflow that a command means, if placeholders run it that nobody waits for; None if it is not such a one."""
     home, database = found_store(store, to_look=True)
     run = chosen(database, workflow, home)
-    return (database, run.id) if database.watching.is_wanted(run.id) else None
+    if not database.watching.is_wanted(run.id):
+        return None
+    folder = home_of(home, store, database, run.id)
+    said = None if folder is None else asked_all(folder, GLANCE)
+    return None if said is not None and run.id in said.workflows else (database, run.id)
 
 
 def followed(store: Store, workflow: WorkflowId) -> Iterator[Progress]:
@@ -67,23 +72,34 @@ def chosen_run(store: str | None, workflow: str | None) -> tuple[Home, Store, Wo
 
 def check_running(home: Home, store: Store, workflow: WorkflowId) -> None:
     """Refuses a workflow that nobody runs: there is nothing to stop."""
-    said = asked(home, patience=GLANCE)
+    said = asked_all(home, GLANCE)
     if said is not None and workflow not in said.runs | store.watching.leased():
         raise NotFoundError(f"workflow {workflow} is not being run.", "headway runs shows which one is.")
 
 
-class Attached:
-    """A line to the runner of a store, for a workflow that it may be running."""
+def _call_again(home: Home, store: Store, workflow: WorkflowId) -> None:
+    """Starts the processes of sites where jobs of a workflow run, if they have died: hosts hear of nobody else."""
+    for one in doors(home)[1:]:
+        site = one.folder.name
+        if any(of == workflow for of, _ in store.allocations.running(site)) and Line.to(one, GLANCE) is None:
+            from headway.live.sites.start import start
 
-    def __init__(self, home: Home, workflow: WorkflowId) -> None:
+            start(home, store.place, site)
+
+
+class Attached:
+    """Lines to the runner of a store and the processes of its sites, for a workflow that they may be running."""
+
+    def __init__(self, home: Home, store: Store, workflow: WorkflowId) -> None:
         self._workflow = workflow
         if home.is_foreign:
             raise HeadwayError("what runs in this store is another user's.", "headway status shows how far it is.")
         home.check()
-        line = Line.to(home, patience=2.0)
-        if line is None:
+        _call_again(home, store, workflow)
+        lines = {one.folder.name: line for one in doors(home) if (line := Line.to(one, GLANCE)) is not None}
+        if not lines:
             raise NotFoundError("nothing is being run in this store.", "headway run W goes on with a workflow.")
-        self._line = line
+        self._line = Lines(lines)
 
     def __enter__(self) -> Attached:
         return self

@@ -67,9 +67,12 @@ class Line:
         return self._line.fileno()
 
     def say(self, message: Request) -> None:
+        """Says something; HeadwayError: the runner has gone, and why if it has said so."""
         try:
             self._line.sendall(REQUESTS.encode(message))
         except OSError:
+            while self.news():
+                continue
             raise self.dead() from None
 
     def next(self) -> Response | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from headway.live.client.asking import is_served, prefetched
 from headway.live.client.line import Line
 from headway.live.client.messages import Look
 from headway.live.store.views import Span, Submitted
-from headway.model.errors import HeadwayError, NotFoundError, shown
+from headway.model.errors import HeadwayError, NotFoundError, shown, unquoted
 from headway.model.messages import LeaseId
 from headway.model.record import record
 from headway.model.states import State
@@ -82,7 +83,22 @@ def explained(store: Store, home: Home | None, workflow: Submitted, name: str) -
         and last.lease in prefetched([home], store.is_shared)
     ):
         return WORDS[State.ELIGIBLE], ["It is next, and waits for a slot: the runner has it already."]
-    return WORDS[shown_state(facts.state, facts.off)], because(facts, now)
+    why = because(facts, now)
+    if facts.state is State.ELIGIBLE and not facts.running and store.is_shared:
+        why += _queued(store)
+    return WORDS[shown_state(facts.state, facts.off)], why
+
+
+def _queued(store: Store) -> list[str]:
+    """What was asked of batch queues and waits there."""
+    from headway.live.store import allocations
+
+    waiting = (allocations.State.ASKED, allocations.State.QUEUED)
+    count = Counter(one.site for one in store.allocations.all() if one.state in waiting)
+    return [
+        f"{'1 allocation waits' if number == 1 else f'{number:,} allocations wait'} in the queue of {unquoted(site)}."
+        for site, number in count.items()
+    ]
 
 
 # --- steering -------------------------------------------------------------------------------------------------------

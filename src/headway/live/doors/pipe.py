@@ -31,6 +31,7 @@ class Pipe:
         self._dropped: socket.socket | None = None  # lost, and kept open until it is removed from the poll
         self._unsent = b""
         self._heard = b""
+        self._trouble: HeadwayError | None = None  # what the other end said last, if that was why it ends
 
     # --- the connection ----------------------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ class Pipe:
 
     def _lost(self) -> HeadwayError:
         self.hang_up()
-        return HeadwayError("the connection to the store is lost.")
+        return self._trouble or HeadwayError("the connection to the store is lost.")
 
     # --- talking -----------------------------------------------------------------------------------------------------
 
@@ -140,6 +141,7 @@ class Pipe:
             message = decode(text)
             if not isinstance(message, RESPONSES):
                 raise self._lost()
+            self._trouble = HeadwayError(message.what, message.fix) if isinstance(message, Trouble) else None
             come.append(message)
         return come
 

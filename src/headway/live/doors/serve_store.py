@@ -11,6 +11,7 @@ import hmac
 import json
 import os
 import secrets
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,7 @@ def read_card(path: str) -> dict[str, Any]:
     """What a placeholder needs to come in."""
     try:
         found = _read(Path(path))
+        is_private = not Path(path).stat().st_mode & 0o077
     except OSError as error:
         raise UsageError(
             f"--server {shown(path)}: {error.strerror}.", "Give the card that headway serve has written."
@@ -90,6 +92,9 @@ def read_card(path: str) -> dict[str, Any]:
         raise UsageError(
             f"--server {shown(path)} is no card of a door.", "Give the file that headway serve has written."
         )
+    if not is_private:
+        what = f"--server {shown(path)}: others can read this card, and could take jobs with it."
+        raise UsageError(what, f"Keep it to yourself: chmod 600 {shlex.quote(path)}")
     return found
 
 

@@ -47,32 +47,36 @@ def relay(address: Address, handle: int) -> None:
 
 
 def _called(address: Address) -> ssl.SSLSocket:
-    """A connection to the door, which is the right one."""
+    """A connection to the door, at the first of its addresses where it really answers."""
+    last: Exception = OSError("it has no address")
+    for host in address.hosts:
+        try:
+            return _connected(host, address)
+        except (OSError, ValueError) as error:  # an address may be another host's here: a bridge of containers, say
+            last = error
+    raise last
+
+
+def _connected(host: str, address: Address) -> ssl.SSLSocket:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE  # it is known by its very certificate
-    last: Exception = OSError("it has no address")
-    for host in address.hosts:
-        try:
-            plain = socket.create_connection((host, address.port), CALLING)
-        except OSError as error:
-            last = error
-            continue
+    plain = socket.create_connection((host, address.port), CALLING)
+    with contextlib.closing(plain):  # unless it is wrapped by then
         line = context.wrap_socket(plain)
-        found = hashlib.sha256(line.getpeercert(binary_form=True) or b"").hexdigest()
-        if not hmac.compare_digest(found, address.fingerprint):
-            line.close()
-            raise ValueError("another certificate answers there than the one that this allocation was told of")
-        said = {"token": address.token, "allocation": address.allocation, "instance": address.instance}
-        line.sendall(json.dumps(said).encode() + b"\n")
-        line.settimeout(None)
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
-            with contextlib.suppress(AttributeError, OSError):
-                line.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
-        return line
-    raise last
+    found = hashlib.sha256(line.getpeercert(binary_form=True) or b"").hexdigest()
+    if not hmac.compare_digest(found, address.fingerprint):
+        line.close()
+        raise ValueError("another certificate answers there than the one that this allocation was told of")
+    said = {"token": address.token, "allocation": address.allocation, "instance": address.instance}
+    line.sendall(json.dumps(said).encode() + b"\n")
+    line.settimeout(None)
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+        with contextlib.suppress(AttributeError, OSError):
+            line.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return line
 
 
 def _pass_on(pipe: socket.socket, door: ssl.SSLSocket) -> None:

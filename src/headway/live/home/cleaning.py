@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from headway.live.client.asking import PATIENCE, asked
+from headway.live.client.asking import PATIENCE, asked_all
 from headway.live.home import environments
 from headway.live.home.folder import Home
 from headway.live.store import Store
@@ -74,9 +74,10 @@ def running(
 ) -> set[WorkflowId]:
     """The workflows that somebody runs now."""
     if home is not None and not home.is_foreign:
-        said = asked(home, patience=patience)
-        if said is None:
-            return set()
+        said = asked_all(home, patience)
+        if said is None:  # jobs at other sites outlive all that is here
+            is_there = store.is_shared and bool(store.watching.present(now))
+            return {run.workflow for run in runs if is_there and run.leases}
         return {run.workflow for run in runs if run.leases or run.workflow in said.workflows}
     present = bool(store.watching.present(now))
     return {run.workflow for run in runs if run.leases or (present and run.is_under_way)}
@@ -139,7 +140,7 @@ def carry_out(home: Home | None, store: Store, what: Plan, wish: Wish, now: Seco
 
 def _refuse_if_running(home: Home | None, store: Store, what: Plan, now: Seconds) -> None:
     """Checks again: the user may have taken minutes to answer the prompt."""
-    said = asked(home) if home is not None else None
+    said = asked_all(home) if home is not None else None
     if said is not None and said.undecided:
         raise HeadwayError("nothing was removed: a headway run is just starting.", "Try again in a moment.")
     known = {run.workflow for run in what.runs}

@@ -37,6 +37,7 @@ KEYS = {
     "retries": _NUMBER,
     "backoff": _TEXT,
 }
+_WORDS = ("options", "ssh_options")
 # Of a site.
 SITE_KEYS = {
     "host": _TEXT,
@@ -116,19 +117,39 @@ def _read(path: str) -> tuple[dict[str, Known], dict[str, Mapping[str, Known]]]:
         what, _, place = str(error).rpartition(" (at ")
         line = place.partition("line ")[2].partition(",")[0]
         number = int(line) if line.isdigit() else text.count("\n") + 1
-        raise InputError(path, number, f"this is no TOML: {what or error}.") from None
+        fix = 'A text stands in quotes: host = "lab7".' if what.startswith("Invalid value") else ""
+        raise InputError(path, number, f"this is no TOML: {what or error}.", fix) from None
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
         raise InputError(path, 1, f"this file cannot be read: {why}.") from None
     lines = text.splitlines()
     sites = found.pop(SITES, {})
     if not isinstance(sites, dict):
-        raise InputError(path, _line(lines, "", SITES), "sites are tables.", "Write [sites.NAME], and its keys below.")
-    values = _checked(path, lines, "", found, KEYS)
+        raise InputError(
+            path, line_of(lines, "", SITES), "sites are tables.", "Write [sites.NAME], and its keys below."
+        )
+    for name, table in found.items():
+        _check_no_site(path, lines, name, table)
+    values = checked(path, lines, "", found, KEYS)
     if "store" in values and "://" not in values["store"].value:
         folder = os.path.dirname(path)  # noqa: PTH120
         values["store"] = Known(os.path.join(folder, values["store"].value), values["store"].place)  # noqa: PTH118
-    return values, {name: _site(path, lines, name, table) for name, table in sites.items()}
+    if not sites:
+        return values, {}
+    from headway.live.home.site_settings import checked_site
+
+    return values, {name: checked_site(path, lines, name, table) for name, table in sites.items()}
+
+
+def _check_no_site(path: str, lines: list[str], name: str, table: object) -> None:
+    """Refuses a site that is not written below `sites`, as it is easily done."""
+    if isinstance(table, dict):
+        inner = [f"{name}.{one}" for one, more in table.items() if isinstance(more, dict)]
+        meant = name if not inner else inner[0].partition(".")[2]
+        head = inner[0] if inner else name
+        raise InputError(
+            path, line_of(lines, head, ""), f"there is no table [{head}].", f"A site is [{SITES}.{meant}]."
+        )
 
 
 def _text(path: str) -> str:
@@ -155,50 +176,6 @@ def _text(path: str) -> str:
             raise InputError(path, 1, "this is not text in UTF-8.") from None
 
 
-def _site(path: str, lines: list[str], name: str, table: object) -> dict[str, Known]:
-    section = f"{SITES}.{name}"
-    line = _line(lines, section, "")
-    if not isinstance(table, dict):
-        raise InputError(path, line, f"site {shown(name)} is no table.", f"Write [{SITES}.{name}], and its keys below.")
-    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith((".", "-")):
-        what = f"site {shown(name)}: a name has letters, digits, - and _ only."
-        raise InputError(path, line, what, "It is the name of a folder too.")
-    if len(name.encode()) > LONGEST_NAME:
-        raise InputError(path, line, f"the name {shown(name[:20])}… is too long for a site.", "Give it a shorter one.")
-    if name == "local":
-        raise InputError(path, line, "local is this computer, which needs no table.", "Give the site another name.")
-    values = _checked(path, lines, section, table, SITE_KEYS)
-    if "queue" in values:
-        _check_queue(path, line, name, values)
-    has_host, is_shared = "host" in values, bool("shared" in values and values["shared"].value)
-    if has_host and is_shared == ("directory" in values):
-        what = f"site {shown(name)} must say where its jobs find their files."
-        fix = 'Either shared = true (the same paths as here), or directory = "/a/folder/there".'
-        raise InputError(path, line, what, fix)
-    return values
-
-
-def _check_queue(path: str, line: int, name: str, values: Mapping[str, Known]) -> None:
-    """A site with a batch queue says which one, and has our files."""
-    from headway.live.sites.queues import NAMES as QUEUES
-
-    queue = values["queue"]
-    if queue.value not in QUEUES:
-        raise InputError(
-            path,
-            int(queue.place.rpartition(":")[2]),
-            f"there is no queue {shown(queue.value)}.",
-            f"There are {', '.join(QUEUES)}.",
-        )
-    if "directory" in values:
-        what = f"site {shown(name)}: the nodes of a queue must have the same files as this computer."
-        raise InputError(path, line, what, "Write shared = true instead of directory.")
-    if "slots" in values:
-        raise InputError(
-            path, line, f"site {shown(name)}: the slots of an allocation are its cores.", "Write cores = N."
-        )
-
-
 def _is_duration(text: str) -> bool:
     from headway.model.quantities import seconds
 
@@ -208,16 +185,20 @@ def _is_duration(text: str) -> bool:
         return False
 
 
-def _checked(
+def checked(
     path: str, lines: list[str], section: str, table: Mapping[str, object], keys: Mapping[str, str]
 ) -> dict[str, Known]:
+    """The values of a table, each of which must be what `keys` says."""
     found: dict[str, Known] = {}
     for key, value in table.items():
-        line = _line(lines, section, key)
+        line = line_of(lines, section, key)
         if key not in keys:
             raise InputError(path, line, f"there is no setting {shown(key)}.", _like(key, keys))
         wanted = keys[key]
         if wanted == _LIST and isinstance(value, str):
+            if key in _WORDS and len(value.split()) > 1:
+                words = ", ".join(f'"{word}"' for word in value.replace('"', "'").split())
+                raise InputError(path, line, f"{key} are words of their own.", f"Write {key} = [{words}].")
             value = [value]  # one needs no brackets
         is_right = {
             _TEXT: isinstance(value, str) and bool(value) and value.isprintable(),
@@ -239,7 +220,7 @@ def _like(key: str, keys: Mapping[str, str]) -> str:
     return f"Did you mean {close[0]}?" if close else f"Known here: {', '.join(sorted(keys))}."
 
 
-def _line(lines: list[str], section: str, key: str) -> int:
+def line_of(lines: list[str], section: str, key: str) -> int:
     """The line of a key, or of a section's head; the first where it cannot be told."""
     inside = not section
     best = 1

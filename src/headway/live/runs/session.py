@@ -174,14 +174,17 @@ class Session:
 
     def declare(self, sites: Sequence[Site], warn: bool = True) -> None:
         """Has it known which files jobs need at sites that do not share ours."""
-        from headway.live.sites.declared import declared, undeclared, warning
+        from headway.live.sites.declared import declared, undeclared, unstaged, warning
 
         apart = [site.name for site in sites if site.directory and not site.stage]
-        files = list(declared(self._flat, self._store.leases.directory(self.number)))
+        directory = self._store.leases.directory(self.number)
+        files = list(declared(self._flat, directory))
         waited_out(lambda: self._store.files.declare(self.number, files), self._tell)
         without = undeclared(self._flat, files)
         if warn and apart and without:
             self.warnings.append(warning(apart, without))
+        if warn:
+            self.warnings += unstaged(sites, directory)
 
     def expect(self, sites: Sequence[str]) -> None:
         """Has it known what jobs run, and how long they may take at each site by what earlier runs have taken there."""

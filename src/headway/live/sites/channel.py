@@ -13,7 +13,7 @@ import signal
 import time
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, Heard, Piece, Stand
+from headway.live.client.messages import REQUESTS, Cancel, Heard, Piece, Stand, Watch
 from headway.live.doors.codec import encode
 from headway.live.doors.serving import Server
 from headway.live.home.folder import Home, say
@@ -37,12 +37,13 @@ from headway.live.sites.frames import (
     unframed,
 )
 from headway.live.sites.guests import Guest
+from headway.live.sites.origin import remember
 from headway.live.sites.site import Site
 from headway.live.sites.site_end import SiteEnd
-from headway.live.sites.standing import Servant, note, standing
+from headway.live.sites.standing import Servant, Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import Seconds
+from headway.model.messages import Seconds, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 RETRY = 10.0  # seconds until files that could not be copied are tried again
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before a host is called again
 WELCOME = 10.0  # seconds that a new channel waits for its first client
+_IN_USE = "Let that run end first (headway attach, headway cancel). After its end the host is free in some seconds."
 ALONE = 600.0  # seconds for which a host that cannot be reached is called though nobody here wants anything
 
 
@@ -62,6 +64,7 @@ class Channel:
     def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
         self._home, self._place, self._sync, self._site = home, place, sync, site
         self._store = opened(place, sync)
+        remember(place)
         self._poll = select.poll()
         self._door = home.listen()
         self._poll.register(self._door.socket, select.POLLIN)
@@ -77,6 +80,7 @@ class Channel:
         self._ears: set[int] = set()  # handles of the store that are waited for
         self._cores = 0  # of the host, once it is known
         self._trouble = ""  # why the site cannot be used just now
+        self._troubles = Troubles(home)
         self._again = 0.0  # when to call
         self._pause = FIRST_PAUSE
         self._has_left = False  # the runner there has nothing more to tell
@@ -137,6 +141,7 @@ class Channel:
         if str(error) != self._trouble:
             say(f"site {self._site.name}: {error}")
         self._trouble = str(error)
+        self._troubles.note(self._trouble)
         self._again = now + self._pause
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         for guest in list(self._guests.values()):
@@ -148,6 +153,7 @@ class Channel:
     def _begin(self, ready: Ready) -> None:
         """The far end is there."""
         self._cores, self._trouble, self._pause = ready.cores, "", FIRST_PAUSE
+        self._troubles.note("")
         end = SiteEnd(
             *(self._store, self._site, ready, self._home.folder),
             lambda message: self._say(control(message)),
@@ -259,7 +265,7 @@ class Channel:
             return
         if (site.host, site.directory) != (self._site.host, self._site.directory) and self._server is not None:
             what = f"site {site.name} is in use with another host or directory."
-            guest.refuse(HeadwayError(what, "Let that run end first (headway attach, headway cancel)."))
+            guest.refuse(HeadwayError(what, _IN_USE))
             return
         self._site, self._again, self._pause = site, 0.0, FIRST_PAUSE
         if self._call is not None:
@@ -270,13 +276,27 @@ class Channel:
         """Something that a guest says goes to the runner; a file that it wants is the far end's business."""
         wanted = guest.wanted_file(line)
         if self._server is None:
-            guest.answer_alone(line)
+            guest.answer_alone(line, {one.run.workflow for one in self._guests.values() if one.run is not None})
+            self._cancel(guest, REQUESTS.decode(line))
             if self._trouble:
                 guest.worry(f"site {self._site.name}: {self._trouble}")
         elif wanted is not None:
             self._say(control(Read(wanted.fetch, wanted.at, guest.stream)))
         else:
             self._say(frame(guest.stream, line))
+
+    def _cancel(self, guest: Guest, message: object) -> None:
+        """Ends a run while its host is away. What runs there ends when it is back."""
+        if isinstance(message, Cancel):
+            if message.now:
+                self._store.steering.call_off(WorkflowId(message.cancel))
+            for one in self._guests.values():
+                if one.run is not None and one.run.workflow == message.cancel:
+                    one.end()
+        elif isinstance(message, Watch) and not any(
+            one.run is not None and one.run.workflow == message.watch for one in self._guests.values()
+        ):
+            guest.end()
 
     def _hear_far(self, mask: int, now: Seconds) -> None:
         call = self._call

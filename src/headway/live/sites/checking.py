@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from headway.live.sites.site import Site
@@ -16,6 +19,8 @@ from headway.model.record import record
 
 PATIENCE = 60.0  # seconds that one host may take
 QUEUEING = 300.0  # seconds that a queue may let a placeholder wait
+INSISTING = 20.0  # seconds after which what is wrong will not pass by itself
+LOOK = 1.0  # seconds between two looks at what the run has said
 
 
 @record
@@ -53,9 +58,7 @@ def checked(site: Site) -> Checked:
             ]
             words += ["--site", site.name, "--", *look]
             environment = {key: value for key, value in os.environ.items() if not key.startswith("HEADWAY_")}
-            done = subprocess.run(
-                words, input=f"{name}\n", capture_output=True, text=True, timeout=patience, env=environment, check=False
-            )
+            done = _run(words, f"{name}\n", environment, patience)
     except subprocess.TimeoutExpired as late:
         said = late.stderr.decode(errors="replace") if isinstance(late.stderr, bytes) else late.stderr or ""
         return Checked(False, _last(said, site) or _late(site, patience))
@@ -71,6 +74,36 @@ def checked(site: Site) -> Checked:
     return Checked(False, _last(done.stderr, site) or f"headway run ended with {done.returncode}.")
 
 
+def _run(
+    words: Sequence[str], given: str | None, environment: Mapping[str, str], patience: float
+) -> subprocess.CompletedProcess[str]:
+    """A run to its end. TimeoutExpired: it takes too long, or waits for what will not come."""
+    pipe, deadline, since = subprocess.PIPE, time.monotonic() + patience, math.inf
+    process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
+    try:
+        while True:
+            try:
+                out, said = process.communicate(given, LOOK)
+            except subprocess.TimeoutExpired as late:
+                given, now = None, time.monotonic()  # it has it by now
+                is_waiting = isinstance(late.stderr, bytes) and _is_waiting(late.stderr.decode(errors="replace"))
+                since = min(since, now) if is_waiting else math.inf
+                if now >= deadline or now >= since + INSISTING:
+                    raise
+            else:
+                return subprocess.CompletedProcess(words, process.returncode, out, said)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def _is_waiting(said: str) -> bool:
+    """Whether a run has said last that it waits for something to be mended."""
+    lines = [line for line in said.splitlines() if line.startswith(("waiting: ", "going on."))]
+    return bool(lines) and lines[-1].startswith("waiting: ")
+
+
 def _last(said: str, site: Site) -> str:
     """The last sentence that says what is wrong."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
@@ -79,5 +112,11 @@ def _last(said: str, site: Site) -> str:
 
 
 def _late(site: Site, patience: float) -> str:
-    what = "its queue let a placeholder wait" if site.queue else "nothing came of it"
-    return f"{what} for {patience:.0f} s. Try again, or look there yourself."
+    if not site.queue:
+        return f"nothing came of it for {patience:.0f} s. Try again, or look there yourself."
+    from headway.live.sites.queues import WHY
+
+    why = (
+        f"What {WHY[site.queue]} tells there may be the reason: no cores, or a site of more cores or time than it has."
+    )
+    return f"its queue let a placeholder wait for {patience:.0f} s. {why}"

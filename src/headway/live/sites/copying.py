@@ -151,8 +151,8 @@ class Copying:
         except HeadwayError as error:
             self._end(path, batch, error)
         except OSError as error:
-            what = f"{shown(str(error.filename))} cannot be copied: {error.strerror}."
-            self._end(path, batch, HeadwayError(what))
+            what = f"{shown(str(error.filename2 or error.filename))} cannot be copied: {error.strerror}."
+            self._end(path, batch, HeadwayError(what, "It is tried again: make room, or see to what is in its place."))
         else:
             self._going[self._number] = path, batch, steps, size
             self._moving += size

@@ -6,7 +6,9 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 
+from headway.live.sites.site import Site
 from headway.live.store.files import Declared
+from headway.model.errors import shown
 from headway.model.flatten import Flat
 from headway.model.job import Job
 from headway.model.messages import JobId
@@ -59,6 +61,16 @@ def _below(folder: str, name: str) -> str:
 def undeclared(flat: Flat, files: Sequence[tuple[JobId, Declared]]) -> list[str]:
     """The names of jobs that declare no file at all: at a site with a folder of its own they find none."""
     return [flat.dag.names[place] for place, one in files if not one.inputs and not one.outputs]
+
+
+def unstaged(sites: Sequence[Site], directory: str) -> list[str]:
+    """What sites shall have for all jobs and the workflow's folder does not have."""
+    return [
+        f"stage of site {site.name} names {shown(name)}, which is not in {shown(directory)}: jobs there do not find it."
+        for site in sites
+        for name in site.stage
+        if not os.path.lexists(os.path.join(directory, name))  # noqa: PTH118
+    ]
 
 
 def warning(sites: Sequence[str], names: Sequence[str]) -> str:

@@ -114,7 +114,7 @@ class Front:
         begin = controlled(first)
         if not isinstance(begin, Begin) or begin.begin != VERSION:
             raise HeadwayError("the two ends of a channel are of different versions of Headway.")
-        self._home = Home(_folder(begin))
+        self._home = _home(begin)
         port, self._ready = found_runner(self._home)
         if self._ready >= 0:
             self._poll.register(self._ready, select.POLLIN)
@@ -223,6 +223,17 @@ def _folder(begin: Begin) -> Path:
         return _expanded(begin.directory) / ".headway" / name
     state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(state).expanduser() / "headway" / name
+
+
+def _home(begin: Begin) -> Home:
+    """The same, made if it is not there."""
+    try:
+        return Home(_folder(begin))
+    except HeadwayError as error:
+        where = (
+            "Name another directory for this site in headway.toml." if begin.directory else "Make room for it there."
+        )
+        raise HeadwayError(f"on {socket.gethostname()}: {error.what}", where) from None
 
 
 def _plain(word: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from headway.live.client.messages import (
     REQUESTS,
@@ -23,6 +23,7 @@ from headway.live.client.messages import (
     Serve,
     Stand,
     Use,
+    Watch,
     Where,
 )
 from headway.live.sites.frames import Lines
@@ -40,6 +41,7 @@ class Guest:
         self.line, self.stream, self._site = line, stream, site
         self.run: Run | None = None  # what it wants run
         self.serves: Serve | None = None  # it wants the whole store served
+        self.watches: Watch | None = None  # it wants to know how far others are with a workflow
         self.uses: Mapping[str, str] | None = None  # settings of the site that it has said
         self.stands: Stand | None = None  # what it has said of the work that nobody waits for
         self.warned = ""  # what it was warned of last
@@ -71,6 +73,8 @@ class Guest:
                     message = self.run = replace(message, slots=slots, environment=None, mark="")
                 elif isinstance(message, Serve):
                     message = self.serves = replace(message, serve=slots)
+                elif isinstance(message, Watch):
+                    self.watches = message
                 elif isinstance(message, Use):
                     self.uses = message.use
                     continue
@@ -87,19 +91,19 @@ class Guest:
         """Whether it waits for jobs to be done there."""
         return self.run is not None or self.serves is not None
 
-    def wish(self, slots: int) -> Run | Serve | None:
+    def wish(self, slots: int) -> Run | Serve | Watch | None:
         """What it wants, to be said on a new channel."""
         if self.run is not None:
             self.run = replace(self.run, slots=slots)
         if self.serves is not None:
             self.serves = replace(self.serves, serve=slots)
-        return self.run or self.serves
+        return self.run or self.serves or self.watches
 
-    def answer_alone(self, line: bytes) -> None:
-        """Answers while there is no runner: nothing is running, as far as is known here."""
+    def answer_alone(self, line: bytes, runs: Collection[int] = ()) -> None:
+        """Answers while there is no runner: nothing is running, as far as is known here. `runs`: what is to be run."""
         message = REQUESTS.decode(line)
         if isinstance(message, Where):
-            self._tell(RESPONSES.encode(Place(message.where, None, [], [], [], [])))
+            self._tell(RESPONSES.encode(Place(message.where, None, [*runs], [], [], [*runs])))
         elif isinstance(message, Say):
             self._tell(RESPONSES.encode(Heard(False)))
         elif isinstance(message, AskPassword):
@@ -139,6 +143,11 @@ class Guest:
     def lose_runner(self) -> None:
         """The runner that told it how far it is has gone."""
         self._before, self._done = self._before + self._done, 0
+
+    def end(self) -> None:
+        """Tells it that nothing more is done for its workflow."""
+        self.run = self.watches = None
+        self._tell(RESPONSES.encode(Progress(self._before + self._done, ended=True)))
 
     def worry(self, trouble: str) -> None:
         """Tells it why nothing can be done at the site just now."""

@@ -43,6 +43,9 @@ def prepare(home: Home) -> None:
     """From now on several placeholders may use the store. A runner that does not know this must end first."""
     folder = home.folder / SITES
     if folder.is_dir():
+        from headway.live.sites.origin import become_own
+
+        become_own(home)
         return
     line = home.connect()
     if line is not None:

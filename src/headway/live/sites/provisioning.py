@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 
 from headway.engine.ready import Within
 from headway.live.failpoint import failpoint
@@ -16,6 +17,7 @@ from headway.live.home.folder import say
 from headway.live.sites.node import MARGIN
 from headway.live.sites.queues import NAMES, Listed, Request, Status, queue
 from headway.live.sites.shipping import package
+from headway.live.sites.vain import Vain
 from headway.live.store.allocations import Allocation, State, Wanted, name_of, number_of
 from headway.model.errors import HeadwayError
 from headway.model.quantities import duration
@@ -45,44 +47,64 @@ class Provisioning:
         self._open: list[Allocation] = []
         self._too_long = 0  # jobs that no allocation is long enough for
         self._folder = ""  # at the site, for its files
-        self._has_looked = False
+        self.has_looked = False  # the queue has answered
         self._looking = asyncio.Lock()
         self._held: list[str] = []  # what the queue calls allocations that will not start by themselves
+        self._listed: dict[int, Listed] = {}  # allocations as the queue listed them last
+        self._vain = Vain()
+        self._is_over = False
 
     def wake(self) -> None:
         """There may be more to do, or less."""
         self._wake.set()
 
+    def end(self, life: asyncio.Task[None]) -> None:
+        """Ends `run`, which is this task. If what it waits for comes just now, asyncio loses the cancellation."""
+        self._is_over = True
+        life.cancel()
+
     def came(self, number: int) -> None:
         """The placeholder of an allocation is there."""
         self._missing.pop(number, None)
+        self._vain.came()
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing was asked for that is not over."""
-        return self._has_looked and not self._open
+    def has_open(self) -> bool:
+        """Whether something was asked for that is not over."""
+        return bool(self._open)
 
     @property
     def said(self) -> list[str]:
         """What people wait for while nothing runs."""
-        queued = sum(one.state is not State.RUNNING for one in self._open)
-        if not queued:
-            return []
-        what = "1 allocation waits" if queued == 1 else f"{queued:,} allocations wait"
-        held = f" (held: {', '.join(self._held)})" if self._held else ""
-        return [f"{what} in the queue of {self._owner.site.name}{held}"]
+        found = list[str]()
+        there = [self._listed.get(one.id) for one in self._open if one.state is not State.RUNNING]
+        begun = sum(one is not None and one.status is Status.RUNNING for one in there)
+        if queued := len(there) - begun:
+            reasons = dict.fromkeys(one.why for one in there if one is not None and one.status is Status.QUEUED)
+            why = ", ".join([*filter(None, reasons), *([f"held: {', '.join(self._held)}"] if self._held else [])])
+            what = "1 allocation queued" if queued == 1 else f"{queued:,} allocations queued"  # a line has little room
+            found.append(f"{what}{why and f' ({why})'} at {self._owner.site.name}")
+        if begun:
+            what = "1 allocation starting" if begun == 1 else f"{begun:,} allocations starting"
+            found.append(f"{what} at {self._owner.site.name}")
+        return found
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can run as things are; "": it can, or does."""
+        return "" if any(one.state is State.RUNNING for one in self._open) else self._vain.said
 
     @property
     def warning(self) -> str:
-        """What people should know of jobs that no allocation is long enough for; "": there are none."""
+        """What people should know of jobs that no allocation is long enough for, or of allocations; "": nothing."""
         if not self._too_long:
-            return ""
+            return "" if self.trouble else self._vain.said
         site, jobs = self._owner.site, "1 job is" if self._too_long == 1 else f"{self._too_long:,} jobs are"
         return f"{jobs} expected to take longer than an allocation of {site.name} lasts ({duration(site.time)})."
 
     async def run(self) -> None:
         """Looks, and acts on it, again and again."""
-        while True:
+        while not self._is_over:
             self._wake.clear()
             try:
                 await self.look()
@@ -118,12 +140,12 @@ class Provisioning:
         self._too_long = sum(one.too_long for one in wanted.values())
         if not dialect.launcher:  # jobs of several hosts are for other sites
             wanted = {1: wanted[1]} if 1 in wanted else {}
-        if not self._open and not any(one.eligible for one in wanted.values()) and self._has_looked:
+        if not self._open and not any(one.eligible for one in wanted.values()) and self.has_looked:
             return
         listed = dialect.listed(await self._owner.remote.run(dialect.listing()))
         await self._compare(listed)
         self._open = store.allocations.open(site.name)
-        self._has_looked = True
+        self.has_looked = True
         free = self._owner.most - len(self._open)
         for nodes in sorted({1, *wanted, *(one.nodes for one in self._open)}, reverse=True):
             there = [one for one in self._open if one.nodes == nodes]
@@ -131,7 +153,7 @@ class Provisioning:
             jobs, granted = wanted.get(nodes, Wanted()), len(there) - len(queued)
             most = len(there) + max(0, free)
             more = change(Standing(jobs.eligible, jobs.running, site.cores, len(queued), granted, most))
-            for _ in range(min(more, AT_ONCE)):
+            for _ in range(self._vain.allowed(min(more, AT_ONCE), len(queued), time.monotonic())):
                 await self._ask(nodes)
             if more < 0:
                 await self._cancel([one for one in queued if one.queue_id is not None][more:])
@@ -151,11 +173,12 @@ class Provisioning:
                 there[number] = one
             elif one.status is not Status.ENDING:
                 strays.append(one.id)
-        held = [one.id for one in there.values() if one.status is Status.HELD]
+        held = {one.id: one.why for one in there.values() if one.status is Status.HELD}
         if new := [one for one in held if one not in self._held]:
             what = f"site {self._owner.site.name}: {NAMES[self._owner.site.queue]} holds {', '.join(new)}"
-            say(f"{what}, which will not start by itself. Ask the queue why, and release or remove it there.")
-        self._held = held
+            why = " ".join(dict.fromkeys(filter(None, (held[one] for one in new)))) or "Ask the queue why"
+            say(f"{what}, which will not start by itself. {why}. Release or remove it there.")
+        self._held, self._listed = list(held), there
         for number, one in there.items():
             self._missing.pop(number, None)
             if known[number].queue_id is None:
@@ -164,18 +187,32 @@ class Provisioning:
             say(f"site {self._owner.site.name}: cancelling {', '.join(strays)}, which this store does not know.")
             await self._owner.remote.run(queue(self._owner.site.queue).cancel(strays))
         gone = list[int]()
-        for number, allocation in known.items():
+        for number in known:
             if number in there:
                 continue
             self._missing[number] = self._missing.get(number, 0) + 1
             if self._missing[number] >= LOOKS:
                 del self._missing[number]
                 gone.append(number)
-                if allocation.state is not State.RUNNING:
-                    say(f"site {self._owner.site.name}: allocation {number} ended before its placeholder came.")
+        if vain := [number for number in gone if known[number].state is not State.RUNNING]:
+            why = await self._last_words(vain[-1])
+            few = ", ".join(map(str, vain))
+            say(f"site {self._owner.site.name}: allocation {few} ended before its placeholder came: {why}.")
+            self._vain.note(len(vain), why, time.monotonic(), self._owner.site.look)
         if gone:
             store.allocations.end(gone, "", store.clock())
             self.wake()
+
+    async def _last_words(self, number: int) -> str:
+        """What an allocation has said last, and where there is more."""
+        if not self._folder:
+            self._folder = await self._prepared()
+        log = f"{self._folder}/{number}.log"
+        text, size = await self._owner.remote.piece(log, 0)
+        lines = [line.strip() for line in text.decode(errors="replace").splitlines() if line.strip()]
+        if size < 0:
+            return "it has left no log; the queue's own records may tell why"
+        return f"{lines[-1].removeprefix('headway: ').rstrip('.')} ({log})" if lines else f"{log} is empty"
 
     async def _ask(self, nodes: int = 1) -> None:
         """Asks the queue for one more."""
@@ -236,8 +273,8 @@ class Provisioning:
             raise HeadwayError(f"site {remote.site.name} cannot be used: {found.said.strip()[-200:] or found.out}.")
         folder = f"{found.out}/headway/{self._store.id}-{remote.site.name}"
         self._runner = f"{folder}/runner-{file.digest[:16]}.pyz"
-        there = await remote.run(["test", "-s", self._runner])
-        if there.code:
+        there = await remote.run(["sha256sum", self._runner])
+        if there.code or not there.out.startswith(file.digest):
             await remote.write(self._runner, file.data)
         return folder
 

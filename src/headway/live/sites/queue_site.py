@@ -7,6 +7,7 @@ there is work for, and stays while somebody here wants something of the site, or
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -21,11 +22,12 @@ from headway.live.home.folder import Home, say
 from headway.live.placeholder.outputs import RUNNING
 from headway.live.placeholder.roster import output_of
 from headway.live.sites.guests import Guest
+from headway.live.sites.origin import remember
 from headway.live.sites.provisioning import Provisioning
 from headway.live.sites.relayed import Relay
 from headway.live.sites.remote import Remote
 from headway.live.sites.site import Site
-from headway.live.sites.standing import note, standing
+from headway.live.sites.standing import Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
 from headway.model.messages import LeaseId, WorkflowId
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from headway.live.client.messages import Stand
 
 WELCOME = 10.0  # seconds that a new one waits for its first client
+ALONE = 600.0  # seconds for which a queue that does not answer is asked though nobody here wants anything
 LOOPBACK = "127.0.0.1"
 PACE = 0.2  # seconds between two reports to clients
 
@@ -48,13 +51,16 @@ class QueueSite:
     def __init__(self, home: Home, place: str | Path, sync: str, site: Site) -> None:
         self._home, self.site = home, site
         self.store = opened(place, sync)
+        remember(place)
         self._door = home.listen()
+        self._folder = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._guests: dict[socket.socket, Guest] = {}
         self._stopped: dict[socket.socket, str] = {}  # who wants nothing more begun
         self._before: dict[WorkflowId, int] = {}
         self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
         self._since = time.monotonic()
         self.trouble = ""
+        self._troubles = Troubles(home)
         self._streams = 2
         self._tasks: set[asyncio.Task[None]] = set()
         self._standing = standing(home)  # allocations that are kept for workflows that nobody here waits for
@@ -89,7 +95,10 @@ class QueueSite:
                     continue
         finally:
             self._door.hide()
-            work.cancel()
+            self.provisioning.end(work)
+            if self._is_removed():
+                with contextlib.suppress(HeadwayError):
+                    await self.provisioning.withdraw()
             if relay is not None:
                 await relay.close()
             self._tls.close()
@@ -184,7 +193,8 @@ class QueueSite:
         home = self.store.allocations.home_of(LeaseId(asked.where)) if asked.where else None
         output = None if home is None else output_of(await self.remote.whole(f"{home}/roster"), LeaseId(asked.where))
         path = None if output is None else f"{home}/logs/{RUNNING}/{output}"
-        guest.give(Place(asked.where, path, [], [], [], []))
+        there = [int(workflow) for workflow in self._before]
+        guest.give(Place(asked.where, path, there, [], [], there))
 
     async def _fetch(self, guest: Guest, wanted: Fetch) -> None:
         """A piece of a file, such as a log."""
@@ -258,16 +268,16 @@ class QueueSite:
         """Tells clients how far their workflows are."""
         trouble = ""
         running: dict[WorkflowId, int] = {}
-        there = [guest for guest in self._guests.values() if guest.run is not None and not guest.is_gone]
+        there = [guest for guest in self._guests.values() if _about(guest) and not guest.is_gone]
         try:
             if there:
                 for workflow, _ in self.store.allocations.running(self.site.name):
                     running[workflow] = running.get(workflow, 0) + 1
         except HeadwayError as error:
             trouble = str(error)
+        self._troubles.note((trouble or self.trouble or self._vain()).removeprefix(f"site {self.site.name}: "))
         for guest in there:
-            assert guest.run is not None
-            workflow = WorkflowId(guest.run.workflow)
+            workflow = _about(guest)
             is_over = not trouble and self._is_done(guest, workflow, running.get(workflow, 0))
             done = self.done.get(workflow, 0)
             count = running.get(workflow, 0)
@@ -275,26 +285,39 @@ class QueueSite:
             warning = self.provisioning.warning
             news = [warning] if warning and warning != guest.warned else []
             guest.warned = warning or guest.warned
-            said = Progress(done, count, names, trouble=trouble or self.trouble, ended=is_over, warnings=news)
+            worry = trouble or self.trouble or self._vain()
+            said = Progress(done, count, names, trouble=worry, ended=is_over, warnings=news)
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)
-                guest.run = None
+                guest.run = guest.watches = None
         for guest in list(self._guests.values()):
             guest.flush()
             if guest.is_gone:
                 self._drop(guest)
 
+    def _vain(self) -> str:
+        """Why its allocations are of no use just now."""
+        why = self.provisioning.trouble
+        return f"site {self.site.name}: {why}" if why else ""
+
     def _is_done(self, guest: Guest, workflow: WorkflowId, running: int) -> bool:
         if guest.line in self._stopped:
             return running == 0
-        return not self.store.progress.is_under_way(workflow)
+        if guest.run is None and workflow in self._before:
+            return False
+        return running == 0 if guest.run is None else not self.store.progress.is_under_way(workflow)
 
     def _is_over(self) -> bool:
-        if self._guests or self._standing or self._tls.count or not self.provisioning.is_idle:
-            self._since = time.monotonic()
-            return False
-        return time.monotonic() - self._since > WELCOME
+        now, work = time.monotonic(), self.provisioning
+        if self._is_removed() or self._guests or self._standing or self._tls.count or work.has_open:
+            self._since = now
+            return self._is_removed()
+        return now - self._since > (WELCOME if work.has_looked else ALONE)
+
+    def _is_removed(self) -> bool:
+        """Whether the folder was removed (not renamed) while nobody uses the site: nobody finds this process again."""
+        return not self._guests and os.fstat(self._folder).st_nlink == 0
 
 
 class _Counting(StoreEnd):
@@ -315,6 +338,13 @@ class _Counting(StoreEnd):
         for workflow, count in reply.answer.done.items():
             self._counts[workflow] = self._counts.get(workflow, 0) + count
         return reply
+
+
+def _about(guest: Guest) -> WorkflowId:
+    """The workflow that a client wants to be told of; 0: none."""
+    if guest.run is not None:
+        return WorkflowId(guest.run.workflow)
+    return WorkflowId(0 if guest.watches is None else guest.watches.watch)
 
 
 def become_queue_site(home: Home, place: str | Path, sync: str, site: Site, told: int) -> int:

@@ -35,7 +35,11 @@ class Remote:
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *self.site.arguments(command), stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+                *self.site.arguments(f"exec sh -c {quote(command)}"),
+                stdin=pipe,
+                stdout=pipe,
+                stderr=pipe,
+                start_new_session=True,
             )
         except OSError as error:
             raise HeadwayError(f"ssh cannot be started: {error.strerror}.", "Install OpenSSH's client.") from None
@@ -53,13 +57,16 @@ class Remote:
     async def write(self, path: str, data: bytes) -> None:
         """A file there that nobody else can read, whole or not at all."""
         folder = path.rpartition("/")[0]
+        part = quote(f"{path}.part")
+        # A connection that breaks looks to cat like the end of the data.
         words = (
-            f"umask 077 && mkdir -p {quote(folder)} && cat > {quote(path + '.part')}"
-            f" && mv {quote(path + '.part')} {quote(path)}"
+            f"umask 077 && mkdir -p {quote(folder)} && cat > {part}"
+            f" && test $(wc -c < {part}) -eq {len(data)} && mv {part} {quote(path)}"
         )
         done = await self.shell(words, data)
         if done.code:
-            raise HeadwayError(f"{path} cannot be written at site {self.site.name}: {done.said.strip()[-200:]}.")
+            why = done.said.strip()[-200:].rstrip(".") or "not all of it has arrived"
+            raise HeadwayError(f"{path} cannot be written at site {self.site.name}: {why}.")
 
     async def whole(self, path: str) -> bytes:
         """All of a file there that does not grow without end; empty if there is none."""

@@ -36,6 +36,9 @@ _NAMES = """
 MODULES = tuple(_NAMES.split())
 _MAIN = """\
 import sys
+if sys.version_info < (3, 9):
+    have = (sys.executable, sys.version.split()[0])
+    sys.exit('headway: %s is Python %s there, 3.9 or later is needed: python = "/path" in headway.toml' % have)
 if sys.argv[1:2] == ["--relay"]:
     from headway.live.sites.login_relay import main
     raise SystemExit(main(*sys.argv[2:]))

@@ -22,6 +22,7 @@ from headway.model.errors import HeadwayError, UsageError
 from headway.model.messages import LOCAL
 
 NOTE = "standing"
+TROUBLE = "trouble"  # why a site cannot be used just now
 PATIENCE = 90.0  # seconds that a host or a queue has to answer
 
 
@@ -48,7 +49,35 @@ def stands(home: Home, site: str) -> tuple[int, str]:
                 problem = f"its process on this computer has ended. Start it again: headway sites start {site}."
             else:
                 line.close()
+                problem = _trouble(own)
     return count, problem
+
+
+def _trouble(home: Home) -> str:
+    with contextlib.suppress(OSError):
+        return (home.folder / TROUBLE).read_text(errors="replace").strip()
+    return ""
+
+
+class Troubles:
+    """Notes why a site cannot be used, for those who look at sites: nobody need be there who could be told."""
+
+    def __init__(self, home: Home) -> None:
+        self._file, self._said = home.folder / TROUBLE, ""
+        self._file.unlink(missing_ok=True)  # of the last process
+
+    def note(self, trouble: str) -> None:
+        """This is wrong now; "": nothing is."""
+        if trouble == self._said:
+            return
+        self._said = trouble
+        with contextlib.suppress(OSError):
+            if not trouble:
+                self._file.unlink(missing_ok=True)
+                return
+            with os.fdopen(own_file(self._file, os.O_WRONLY | os.O_CREAT), "w") as out:
+                out.truncate()
+                out.write(f"{trouble}\n")
 
 
 def note(home: Home, count: int) -> None:

@@ -13,7 +13,9 @@ from typing import Protocol
 from headway.model.errors import HeadwayError, UsageError, shown
 from headway.model.record import record
 
+_NOT_FOUND = 127  # what a shell ends with that finds no such command
 NAMES = {"slurm": "Slurm", "gridengine": "Grid Engine", "htcondor": "HTCondor"}
+WHY = {"slurm": "squeue --me", "gridengine": "qstat -j '*'", "htcondor": "condor_q -better-analyze"}  # tells of waits
 
 
 class Status(Enum):
@@ -53,6 +55,7 @@ class Listed:
     id: str
     name: str
     status: Status
+    why: str = ""  # it waits, or is held, if the queue says so
 
 
 class Queue(Protocol):
@@ -68,7 +71,11 @@ class Queue(Protocol):
         """What is submitted."""
 
     def submit(self, script: str, request: Request) -> list[str]:
-        """The command that submits a script, by its path."""
+        """The command that submits a script, by its path.
+
+        The name comes last, which counts: by it alone an allocation is known again, whatever options or the user's
+        environment (SBATCH_JOB_NAME) say.
+        """
 
     def submitted(self, answer: Completed) -> str:
         """The id that the queue gave; HeadwayError: it refused."""
@@ -93,13 +100,29 @@ def queue(name: str) -> Queue:
 
 def refused(system: str, answer: Completed) -> HeadwayError:
     """Why a queue did not do what it was told."""
-    lines = [line.strip() for line in f"{answer.said}\n{answer.out}".splitlines() if line.strip()]
-    why = lines[-1].rstrip(".") if lines else f"exit code {answer.code}"
-    return HeadwayError(f"{system} refuses: {why}.", "Change the site's options in headway.toml, or ask its operators.")
+    if answer.code == _NOT_FOUND:
+        return _not_found(system, answer)
+    return HeadwayError(
+        f"{system} refuses: {_why(answer)}.", "Change the site's options in headway.toml, or ask its operators."
+    )
 
 
 def silent(system: str, answer: Completed) -> HeadwayError:
     """Why a queue could not be asked."""
-    lines = [line.strip() for line in f"{answer.said}\n{answer.out}".splitlines() if line.strip()]
-    why = lines[-1].rstrip(".") if lines else f"exit code {answer.code}"
-    return HeadwayError(f"{system} does not answer: {why}.", "It is asked again.")
+    if answer.code == _NOT_FOUND:
+        return _not_found(system, answer)
+    return HeadwayError(f"{system} does not answer: {_why(answer)}.", "It is asked again.")
+
+
+def _not_found(system: str, answer: Completed) -> HeadwayError:
+    where = "of this computer, or if the site has a host, of ssh there (try: ssh HOST 'echo $PATH')"
+    return HeadwayError(
+        f"the commands of {system} are not there: {_why(answer)}.", f"They must be on the PATH {where}."
+    )
+
+
+def _why(answer: Completed) -> str:
+    """The last line that a command has said, beside its advice to read the manual."""
+    said = (line.strip() for line in f"{answer.said}\n{answer.out}".splitlines())
+    lines = [line for line in said if line and not line.startswith("Try ")]
+    return lines[-1].rstrip(".") if lines else f"exit code {answer.code}"

@@ -33,7 +33,7 @@ class GridEngine:
         return "\n".join(lines) + "\n"
 
     def submit(self, script: str, request: Request) -> list[str]:
-        return ["qsub", "-terse", *request.options, script]
+        return ["qsub", "-terse", *request.options, "-N", request.name, script]
 
     def submitted(self, answer: Completed) -> str:
         lines = [line.strip() for line in answer.out.splitlines() if line.strip()]

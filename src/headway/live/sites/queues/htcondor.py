@@ -49,7 +49,7 @@ class HTCondor:
         return "\n".join(lines) + "\n"
 
     def submit(self, script: str, request: Request) -> list[str]:
-        return ["condor_submit", "-terse", *request.options, script]
+        return ["condor_submit", "-terse", *request.options, "-batch-name", request.name, script]
 
     def submitted(self, answer: Completed) -> str:
         # 12.0 - 12.0
@@ -60,22 +60,27 @@ class HTCondor:
         return number
 
     def listing(self) -> list[str]:
-        return ["condor_q", "-json", "-attributes", "ClusterId,JobBatchName,JobStatus"]
+        return ["condor_q", "-json", "-attributes", "ClusterId,JobBatchName,JobStatus,HoldReason"]
 
     def listed(self, answer: Completed) -> list[Listed]:
         if answer.code != 0:
             raise silent(NAME, answer)
         try:
             found = [
-                (str(one["ClusterId"]), str(one.get("JobBatchName", "")), one["JobStatus"])
+                (str(one["ClusterId"]), str(one.get("JobBatchName", "")), one["JobStatus"], _why(one.get("HoldReason")))
                 for one in json.loads(answer.out.strip() or "[]")  # nothing at all where there is no job
             ]
         except (ValueError, KeyError, TypeError, AttributeError):
             raise silent(NAME, answer) from None
-        return [Listed(number, name, _STATUS[status]) for number, name, status in found if status in _STATUS]
+        return [Listed(number, name, _STATUS[status], why) for number, name, status, why in found if status in _STATUS]
 
     def cancel(self, ids: Sequence[str]) -> list[str]:
         return ["condor_rm", *ids]
+
+
+def _why(reason: object) -> str:
+    """Why a job is held, as one line without a full stop."""
+    return " ".join(str(reason or "").split()).rstrip(".")
 
 
 def _arguments(*words: str) -> str:

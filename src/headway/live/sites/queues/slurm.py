@@ -51,7 +51,7 @@ class Slurm:
         return "\n".join(lines) + "\n"
 
     def submit(self, script: str, request: Request) -> list[str]:
-        return ["sbatch", "--parsable", *request.options, script]
+        return ["sbatch", "--parsable", *request.options, f"--job-name={request.name}", script]
 
     def submitted(self, answer: Completed) -> str:
         # 123, or 123;cluster; sites print other things before it.
@@ -70,8 +70,8 @@ class Slurm:
         for line in answer.out.splitlines():
             parts = line.strip().split("|")
             if len(parts) == 4 and parts[0].isdigit() and parts[2] in _STATUS:
-                held = parts[2] == "PENDING" and parts[3].startswith("JobHeld")
-                found.append(Listed(parts[0], parts[1], Status.HELD if held else _STATUS[parts[2]]))
+                status, why = _STATUS[parts[2]], parts[3] if parts[2] == "PENDING" and parts[3] != "None" else ""
+                found.append(Listed(parts[0], parts[1], Status.HELD if why.startswith("JobHeld") else status, why))
         return found
 
     def cancel(self, ids: Sequence[str]) -> list[str]:
