@@ -80,6 +80,9 @@ def test_a_job_that_only_wants_its_parent_to_have_ended_runs_after_a_failed_one(
     workflow.job("b", "true")
     workflow.groups.arc(0, 1, weak=True)
     assert reasons(flatten(workflow), {"a": FAILED})["b"] == "runs: never run"
+    disabled = Known(State.FAILED, begun=True, off=True)
+    assert reasons(flatten(workflow), {"a": disabled}, retry=True)["b"] == "runs: never run"
+    assert reasons(flatten(workflow), {"a": Known(off=True)}, retry=True)["b"].startswith("no: ")
 
 
 def test_until_leaves_the_rest_out() -> None:

@@ -183,11 +183,17 @@ class _Planner:
             blame = self.blocked_by.get(parent)
             if blame is None:
                 continue
-            said = self.verdicts[parent]
-            if (parent, node) in self.flat.weak and said is not None and said.why is Why.FAILED:
+            if (parent, node) in self.flat.weak and self.has_failed(parent):
                 continue
             return blame
         return None
+
+    def has_failed(self, node: int) -> bool:
+        """Whether a job has failed and stays so: also one that would be tried again if its user had not disabled it."""
+        said = self.verdicts[node]
+        if said is not None and said.why is Why.DISABLED:
+            return self.known.get(node, NEVER).state is State.FAILED and node not in self.anew
+        return said is not None and said.why is Why.FAILED
 
     def again(self, node: int, renewed: str | None) -> Verdict | None:
         """Why a job runs whether or not it is done, if it does."""
