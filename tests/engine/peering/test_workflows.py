@@ -52,7 +52,14 @@ def test_what_has_no_room_is_rejected_at_the_root_and_leaves_nothing_behind() ->
     net.tell(1, submit(net, jobs=8, deadline=34))
     net.run(3 * MINUTE)
     assert net.state(1) == ["rejected"] and net.held() == 0 and net.runs == []
-    assert net.outcomes[-1][1].reason == "no peer has room for it by its deadline; a later one may do"
+    assert net.outcomes[-1][1].reason.startswith("no peer has room for it by its deadline; a later one, or ")
+
+
+def test_a_workflow_wider_than_a_grid_is_rejected_with_fewer_jobs_side_by_side_as_a_way_out() -> None:
+    net = Net().grown(2)
+    net.tell(1, submit(net, jobs=8, deadline=1000))
+    net.run(3 * MINUTE)
+    assert net.state(1) == ["rejected"] and "fewer jobs side by side" in net.outcomes[0][1].reason
 
 
 def test_a_deadline_in_the_past_is_refused_at_once() -> None:

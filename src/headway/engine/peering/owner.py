@@ -30,7 +30,7 @@ from headway.policies.by_when.summary import class_for_all
 
 Out = list[tuple[int, Message]]
 WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf
-NO_ROOM = "no peer has room for it by its deadline; a later one may do"
+NO_ROOM = "no peer has room for it by its deadline; a later one, or fewer jobs side by side, may do"
 ACCEPTED, REJECTED, DONE, FAILED = "accepted", "rejected", "done", "failed"
 
 
