@@ -69,6 +69,14 @@ def test_the_moment_it_becomes_impossible_is_told(tmp_path: Path) -> None:
     assert "warning: the deadline cannot be met any more" in done.stderr
 
 
+def test_a_deadline_that_passes_while_the_last_job_runs_is_told(tmp_path: Path) -> None:
+    """The run looked every two seconds, or every four: one that ended a second after its deadline was told nothing."""
+    flow(tmp_path, ("a", "sleep 3.9", 0.1))
+    done = headway("run", "w.py", "--deadline", "3s", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "warning: the deadline cannot be met any more: it has passed, and not all jobs are done." in done.stderr
+
+
 @pytest.mark.parametrize("word", ["0", "yesterday", "25:00", "-5", "1e400", "nan"])
 def test_a_deadline_that_is_none_is_refused(tmp_path: Path, word: str) -> None:
     flow(tmp_path, ("a", "touch began", 1.0))

@@ -46,11 +46,19 @@ def test_people_are_told_what_became_of_the_workflows() -> None:
     assert done.returncode == 0 and "0 deadlines missed" in done.stdout and "tree        whole" in done.stdout
 
 
+def test_people_are_told_what_the_kernel_counts_and_does_not_run() -> None:
+    words = ("simulate", "peers", "--nodes", "20", "--hours", "0.2")
+    assert "greetings and statuses that are counted and not run" in headway(*words, "--simulator", "kernel").stdout
+    assert "counted and not run" not in headway(*words).stdout
+
+
 def test_what_cannot_be_is_refused_before_anything_is_simulated() -> None:
     for words, said in (
         (("--nodes", "0"), "a grid of no nodes"),
         (("--least-power", "0"), "no power"),
         (("--priority", "50"), "Give less than --priority 10"),
+        (("--hours", "1e-9"), "not between a millisecond and ten years"),
+        (("--load", "inf"), "Give at most --load 100"),
         (("--nodes", "1000000", "--churn", "0.1"), "with churn there is no other way"),
         (("--nodes", "0", "--simulator", "kernel"), "a grid of no nodes"),
         (("--update-period", "soon"), 'update-period "soon" is no time'),

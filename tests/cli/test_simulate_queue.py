@@ -110,7 +110,17 @@ def test_a_budget_that_a_method_does_not_look_at_is_warned_of(files: tuple[str, 
     call = ("simulate", "queue", files[0], "--log", files[1], "--starts", "2", "--core-hours", "1", "--method")
     said = "giant, hybrid: --core-hours is not looked at, only hybrid+ keeps to it."
     assert said in answer(*call, "hybrid+,giant,hybrid")["warnings"]
-    assert not any("--core-hours" in warning for warning in answer(*call, "hybrid+")["warnings"])
+    assert not any("is not looked at" in warning for warning in answer(*call, "hybrid+")["warnings"])
+
+
+def test_a_budget_that_cannot_be_kept_is_told(files: tuple[str, str]) -> None:
+    """It took 42 core hours of one thousandth, and nobody said so."""
+    call = ("simulate", "queue", files[0], "--log", files[1], "--starts", "2", "--method", "hybrid+", "--core-hours")
+    found = answer(*call, "0.001")
+    assert found["methods"]["hybrid+"]["core_hours"]["mean"] > 0.001
+    said = [warning for warning in found["warnings"] if "2 starts of 2 took more than --core-hours 0.001" in warning]
+    assert said and "jobs are asked for one by one" in said[0]
+    assert not any("took more than" in warning for warning in answer(*call, "1000")["warnings"])
 
 
 def test_who_still_waits_because_of_us_is_told_beside_who_has_started(tmp_path: Path, files: tuple[str, str]) -> None:
@@ -182,7 +192,7 @@ def test_a_dag_of_the_paper_goes_by_name_and_a_narrow_machine_is_warned_of(files
         (("--method", ","), "--method names no method"),
         (("--policy", "LIFO"), "there is no queue policy"),
         (("--estimate", "guess"), "there is no estimate"),
-        (("--processors", "1"), "has no time to submit anything at"),
+        (("--processors", "1"), "has no time to submit anything at. Left out: 2 jobs wider than the 1 processors."),
         (("--error", "nan"), "--error is no number"),
         (("--core-hours", "1e400"), "--core-hours is no number"),
         (("--core-hours", "nan"), "--core-hours is no number"),

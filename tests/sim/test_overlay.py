@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headway.engine.peering.messages import Submit
+from headway.engine.peer import Peer
+from headway.engine.peering.messages import Note, Step, Submit
 from headway.engine.peering.settings import Settings
 from headway.model.errors import UsageError
 from headway.model.record import replace
+from headway.policies.by_when.reference_points import DAY
 from headway.sim.links import Network
 from headway.sim.overlay import World
 from headway.sim.peer_scenario import BEGIN, MINUTE, Scenario, by_kernel, checked, fork_join, laplace
@@ -55,6 +57,46 @@ def test_without_failures_no_accepted_deadline_is_missed(
     assert all(not peer.leaf.pieces and not peer.owner.flows for peer in world.peers.values())
 
 
+@settings(max_examples=10)
+@given(
+    st.integers(0, 10**6), st.sampled_from([2, 4, 16]), st.sampled_from([Network(), Network(250, 200, 300, 200_000)])
+)
+def test_without_failures_none_is_missed_where_hours_are_withheld_and_jobs_need_memory(
+    seed: int, fan_out: int, network: Network
+) -> None:
+    """Peers with many cores, classes and hours of their own, slow links, jobs of milliseconds and of hours."""
+    rng = Random(seed)
+    own = Settings(refresh=30 * MINUTE, status=30 * MINUTE, most=max(3, fan_out))
+    world = World(own, network, seed, BEGIN)
+    hour, peers = 60 * MINUTE, list[Peer]()
+    for number in range(1, rng.choice([2, 5, 30]) + 1):
+        begin = rng.randrange(23)
+        withheld = [(begin * hour, rng.randrange(begin + 1, 24) * hour)] if rng.random() < 0.4 else []
+        rank, cores = rng.choice([0, 9, 17, 63]), rng.choice([1, 2, 8])
+        peers.append(Peer(number, number, rng.randrange(1000, 3001, 200), own, BEGIN, cores, rank, withheld))
+    world.planted_with(peers, fan_out)
+    for number in range(12):
+        dag = random_dag(rng, rng.randint(1, 20))
+        longest = rng.choice([1, 20, 120]) * MINUTE
+        works = tuple(rng.choice([1, 60_000, rng.randint(1, longest)]) * 1000 for _ in range(len(dag)))
+        needed = tuple(rng.choice([0, 0, 1, 8, 16]) for _ in range(len(dag)))
+        owner = rng.choice(peers)
+        path = dag.with_seconds([float(work) for work in works]).critical_path.seconds / owner.power
+        if rng.random() < 0.7:
+            world.run(world.now + rng.choice([1, 1000, 5 * MINUTE]))
+        deadline = world.now + 10_000 + int(rng.choice([rng.uniform(0.8, 1.5), rng.uniform(1, 20)]) * path)
+        world.submits(owner.number, Submit(number, works, tuple(dag.arcs()), deadline, needed))
+    world.run(max(max(one.deadline for one in world.workflows.values()), world.now) + 2 * MINUTE)
+    for one in world.workflows.values():
+        assert one.state in ("done", "rejected")
+        assert one.state == "rejected" or one.ended <= one.deadline
+    for job in world.ran:
+        off, days = peers[job.peer - 1].leaf.withheld, range(job.begun // DAY, job.ended // DAY + 1)
+        assert not any(
+            job.begun < day * DAY + end and day * DAY + begin < job.ended for begin, end in off for day in days
+        )
+
+
 def test_jobs_run_after_those_they_depend_on_and_one_at_a_time_at_a_core() -> None:
     simulation = Simulation(Scenario(nodes=40, model="laplace", hours=0.4, seed=4))
     simulation.run()
@@ -92,6 +134,29 @@ def test_with_churn_the_tree_becomes_whole_and_every_workflow_that_still_can_is_
             break
         world.run(world.now + 5000)
     assert world.is_whole()
+
+
+@pytest.mark.slow
+def test_with_churn_a_tree_of_thousands_becomes_whole_and_every_workflow_that_still_can_is_in_time() -> None:
+    """Three hundred of two thousand peers die within nine minutes, and as many join, while workflows arrive."""
+    own = Settings(refresh=30_000, status=15_000)
+    scenario = Scenario(2000, hours=0.15, load=0.15, churn=1.0, priority=1.1, minutes=(1.0, 3.0), seed=1, settings=own)
+    simulation = Simulation(scenario)
+    world, lost = simulation.world, list[int]()
+
+    def noted(peer: int, note: Note) -> None:
+        if note.what is Step.LOST:
+            lost.append(note.workflow)
+
+    world.on_note = noted
+    found = simulation.run()
+    assert found["accepted"] > 200 and len(set(lost)) > 10 and max(world.peers) > 2200
+    assert found["missed"] == 0 and found["failed"] == 0
+    for _ in range(60):
+        if world.is_whole():
+            break
+        world.run(world.now + 5000)
+    assert world.is_whole() and len(world.peers) == 2000
 
 
 def test_a_planted_tree_is_whole_and_in_order_whatever_its_size_and_fan_out() -> None:
@@ -137,6 +202,11 @@ def test_a_clock_that_is_off_by_a_minute_is_noticed_and_its_peer_gets_no_work() 
         ({"least_power": 0}, "no power can hold no job"),
         ({"priority": 20.0}, "Give less than --priority 10"),
         ({"model": "x"}, "There are fork-join, laplace"),
+        ({"hours": 1e-9}, "not between a millisecond and ten years. Try --hours 0.5."),
+        ({"hours": float("inf")}, "not between a millisecond and ten years"),
+        ({"load": float("inf")}, "Give at most --load 100"),
+        ({"churn": 1e9}, "--churn 100, so many deaths of each peer in an hour"),
+        ({"most_power": 10**8}, "more than a summary can tell. Powers are from 1 to 50000"),
     ],
 )
 def test_a_grid_that_cannot_be_is_refused_with_one_that_could(wrong: dict[str, float], said: str) -> None:

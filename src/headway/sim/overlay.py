@@ -109,6 +109,10 @@ class World:
     def planted(self, powers: Sequence[int], fan_out: int, cores: int = 1) -> None:
         """A tree that is whole already."""
         peers = [Peer(number, number, power, self.settings, self.now, cores) for number, power in enumerate(powers, 1)]
+        self.planted_with(peers, fan_out)
+
+    def planted_with(self, peers: Sequence[Peer], fan_out: int) -> None:
+        """The same of peers that were made already, numbered from 1."""
         plant(peers, fan_out, self.now)
         for peer in peers:
             self._put(peer)

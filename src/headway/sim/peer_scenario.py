@@ -9,6 +9,7 @@ from random import Random
 from headway.engine.peering.settings import Settings
 from headway.model.errors import UsageError, shown
 from headway.model.record import record
+from headway.policies.by_when.cells import MOST_POWER
 from headway.policies.by_when.routing import FITS
 from headway.sim.heap import Streams
 
@@ -21,6 +22,8 @@ MOST_NODES = 50_000  # message by message: each is an object with queues, some 2
 KERNEL_FROM = 2000  # nodes that the kernel is worth compiling for
 MOST_IN_KERNEL, MOST_IN_SEQUENCE, MOST_JOBS = 1 << 22, 128, 1002
 MOST_MILLISECONDS = 20 * 24 * HOUR
+MOST_HOURS, MILLISECOND = 10 * 365 * 24, 1 / HOUR
+MOST_LOAD, MOST_CHURN = 100, 100
 Arcs = tuple[tuple[int, int], ...]
 
 
@@ -82,12 +85,23 @@ def checked(scenario: Scenario) -> None:
         raise UsageError("a grid of no nodes can hold no workflow.", "Try --nodes 1000.")
     if scenario.model not in MODELS:
         raise UsageError(f"there is no model {shown(scenario.model)}.", f"There are {', '.join(MODELS)}.")
+    powers = f"Powers are from 1 to {MOST_POWER}, the least one first."
     if scenario.least_power < 1 or scenario.most_power < scenario.least_power:
-        raise UsageError("nodes of no power can hold no job.", "Powers are from 1 to 50000, the least one first.")
+        raise UsageError("nodes of no power can hold no job.", powers)
+    if scenario.most_power > MOST_POWER:
+        raise UsageError(f"a power of {scenario.most_power} is more than a summary can tell.", powers)
     if scenario.settings.fit not in FITS:
         raise UsageError(f"there is no fit {shown(scenario.settings.fit)}.", f"There are {', '.join(FITS)}.")
     if not (scenario.priority > 0 and scenario.hours > 0 and scenario.load > 0 and scenario.churn >= 0):
         raise UsageError("priority, hours and load are more than 0, and churn is not less.", "Try --priority 1.3.")
+    if scenario.load > MOST_LOAD or scenario.churn > MOST_CHURN:
+        raise UsageError(
+            f"a load of {scenario.load:g} and a churn of {scenario.churn:g} are more than can be simulated.",
+            f"Give at most --load {MOST_LOAD}, so many times all power, and --churn {MOST_CHURN}, so many deaths of"
+            " each peer in an hour.",
+        )
+    if not MILLISECOND <= scenario.hours <= MOST_HOURS:
+        raise UsageError(f"{scenario.hours:g} hours are not between a millisecond and ten years.", "Try --hours 0.5.")
     jobs, _ = scenario.shape
     most = jobs / scenario.longest * scenario.most_power / scenario.least_power
     if scenario.priority >= most:

@@ -28,7 +28,9 @@ def moments(log: Log, count: int, seed: int) -> list[Seconds]:
     """When a workflow is submitted: uniform over the log, without a tenth at either end."""
     if len(log) < 2 or log.submit[-1] == log.submit[0]:
         raise UsageError(
-            f"{log.name}: a log of {len(log)} jobs has no time to submit anything at.", "Choose another log."
+            f"{log.name}: a log of {len(log)} jobs has no time to submit anything at."
+            + "".join(f" {said[0].upper()}{said[1:]}" for said in log.warnings),
+            "Choose another log.",
         )
     first, last = log.submit[0], log.submit[-1]
     span = last - first

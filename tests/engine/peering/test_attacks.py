@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from headway.engine.peer import Peer
 from headway.engine.peering.messages import (
     KINDS,
@@ -14,11 +16,13 @@ from headway.engine.peering.messages import (
     Request,
     Rollback,
     Start,
+    Submit,
 )
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.sizes import size
 from headway.engine.peering.tree_messages import Update
-from headway.policies.by_when.reference_points import epoch
+from headway.policies.by_when.cells import cell_of
+from headway.policies.by_when.reference_points import epoch, of_epoch
 from headway.policies.by_when.summary import Summary, summary
 from tests.engine.peering.net import MINUTE, NOW, Net, submit
 
@@ -171,6 +175,57 @@ def test_an_offer_that_nobody_asked_for_is_given_back() -> None:
     net, child = one_peer()
     net.tell(child.number, Offer((child.number, 5, 1, 0), ((0, NOW),), 0), OTHER)
     assert [letter.body for letter in net.sent if letter.to == OTHER] == [Rollback((child.number, 5, 1, 0))]
+
+
+@pytest.mark.parametrize("jobs", [((4, NOW),), ((0, NOW), (0, NOW)), ((99, NOW),), ()])
+def test_an_offer_of_jobs_that_were_not_asked_for_yet_is_given_back(jobs: tuple[tuple[int, int], ...]) -> None:
+    """Job 4 waits for an answer about others. The owner crashed on an offer for it."""
+    net = Net().grown(2)
+    net.lose = lambda letter: isinstance(letter.body, Request)
+    arcs = ((0, 1), (1, 2), (0, 3), (3, 4), (4, 2))
+    net.tell(1, Submit(1, tuple(work * MINUTE * 1000 for work in (5, 9, 5, 1, 1)), arcs, net.now + 60 * MINUTE))
+    net.tell(1, Offer((1, 1, 1, 7), jobs, 0), OTHER)
+    assert [letter.body for letter in net.sent if letter.to == OTHER] == [Rollback((1, 1, 1, 7))]
+
+
+def test_a_second_offer_for_the_same_jobs_is_given_back() -> None:
+    net = Net().grown(2)
+    net.lose = lambda letter: isinstance(letter.body, Request)
+    net.tell(1, Submit(1, (MINUTE * 1000,) * 2, ((0, 1),), net.now + 60 * MINUTE))
+    for first, sender in ((0, OWNER), (1, OTHER)):
+        net.tell(1, Offer((1, 1, 1, first), ((0, NOW + MINUTE),), 0), sender)
+    assert [letter.body for letter in net.sent if letter.to == OTHER] == [Rollback((1, 1, 1, 1))]
+    assert not any(letter.to == OWNER for letter in net.sent)
+
+
+def test_a_leaf_that_says_that_it_is_many_is_not_believed() -> None:
+    """So it could tell of as many free nodes as it liked."""
+    net, child = one_peer()
+    father = child.tree.leaf.father
+    assert father
+    lie = summary(epoch(net.now), [(net.now, net.now + 10**10, 1000, 0)] * 10**5)
+    net.tell(father.peer, Update(0, 10**6, child.low, 10**6, (), 1000, lie), child.number)
+    assert net.peers[father.peer].refused["forged"] == 1
+
+
+def test_more_holes_than_a_leaf_has_jobs_are_not_believed() -> None:
+    net, child = one_peer()
+    father = child.tree.leaf.father
+    assert father
+    lie = Summary(epoch(net.now), {cell_of(0, MINUTE, 1000, of_epoch(0)): 10**12})
+    net.tell(father.peer, Update(0, 10**6, child.low, 1, (), 1000, lie), child.number)
+    assert net.peers[father.peer].refused["forged"] == 1
+
+
+def test_a_refusal_with_a_summary_of_another_time_does_not_replace_what_a_child_has_told() -> None:
+    net, child = one_peer()
+    father = child.tree.leaf.father
+    assert father
+    branch = net.peers[father.peer].tree.branch
+    assert branch
+    before = branch.children[child.number].summary
+    net.tell(father.peer, Nack(request(net), Summary(epoch(net.now) + 10**6, {})), child.number)
+    assert branch.children[child.number].summary == before
 
 
 def test_the_numbers_of_messages_stay() -> None:

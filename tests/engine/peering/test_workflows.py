@@ -52,7 +52,14 @@ def test_what_has_no_room_is_rejected_at_the_root_and_leaves_nothing_behind() ->
     net.tell(1, submit(net, jobs=8, deadline=34))
     net.run(3 * MINUTE)
     assert net.state(1) == ["rejected"] and net.held() == 0 and net.runs == []
-    assert net.outcomes[-1][1].reason == "no peer has room for it by its deadline; a later one may do"
+    assert net.outcomes[-1][1].reason.startswith("no peer has room for it by its deadline; a later one, or ")
+
+
+def test_a_workflow_wider_than_a_grid_is_rejected_with_fewer_jobs_side_by_side_as_a_way_out() -> None:
+    net = Net().grown(2)
+    net.tell(1, submit(net, jobs=8, deadline=1000))
+    net.run(3 * MINUTE)
+    assert net.state(1) == ["rejected"] and "fewer jobs side by side" in net.outcomes[0][1].reason
 
 
 def test_a_deadline_in_the_past_is_refused_at_once() -> None:
@@ -113,6 +120,17 @@ def test_withheld_hours_are_not_used() -> None:
     assert begun % DAY >= off[0][1] or ended % DAY <= off[0][0]
 
 
+def test_a_job_due_in_ten_days_is_not_promised_hours_that_are_withheld_every_day() -> None:
+    """Withheld hours were known for five days. One of fifteen hours was accepted, and no day has so many left."""
+    net = Net(Settings(refresh=DAY, status=DAY))
+    net.add(Peer(1, 1, 1000, net.settings, net.now, withheld=[(8 * 60 * MINUTE, 18 * 60 * MINUTE)]))
+    for workflow, hours in ((1, 15), (2, 13)):
+        net.tell(1, Submit(workflow, (hours * 60 * MINUTE * 1000,), (), net.now + 10 * DAY))
+        net.run(MINUTE)
+    net.run(10 * DAY)
+    assert net.state(1, 1) == ["rejected"] and net.state(1, 2) == ["accepted", "done"]
+
+
 def test_a_peer_with_several_cores_is_several_leaves() -> None:
     net = Net()
     net.add(Peer(1, 1, 1000, net.settings, net.now, cores=4))
@@ -130,6 +148,20 @@ def test_jobs_that_need_memory_go_where_it_is() -> None:
     net.tell(1, submit(net, needed=class_needed(32 << 30, 0)))
     net.run(60 * MINUTE)
     assert net.state(1) == ["accepted", "done"] and {run[0] for run in net.runs} == {9}
+
+
+def test_a_sequence_goes_where_there_is_memory_for_one_job_and_disk_for_another() -> None:
+    net = Net().grown(3)
+    net.add(Peer(8, 8, 1000, net.settings, net.now, rank=class_of(64 << 30, 0)), [1])
+    net.add(Peer(9, 9, 1000, net.settings, net.now, rank=class_of(64 << 30, 1 << 40)), [1])
+    net.run(3 * MINUTE)
+    needed = class_needed(32 << 30, 0), class_needed(0, 256 << 30)
+    for workflow in (1, 2):
+        net.tell(1, Submit(workflow, (MINUTE * 1000,) * 2, ((0, 1),), net.now + 60 * MINUTE, needed))
+        net.run(MINUTE)
+    net.run(10 * MINUTE)
+    assert [net.state(1, one) for one in (1, 2)] == [["accepted", "done"]] * 2
+    assert {run[0] for run in net.runs} == {9}
 
 
 @pytest.mark.parametrize("how", ["dies", "withdraws", "job fails"])

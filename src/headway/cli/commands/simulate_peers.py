@@ -143,6 +143,19 @@ def _milliseconds(option: str, text: str) -> int:
     return value
 
 
+def _only_counted(it: Mapping[str, Any]) -> list[str]:
+    """What the kernel leaves out of its events."""
+    lines = []
+    if counted := it.get("only_counted"):
+        number = counted["greetings"] + counted["answers"] + counted["statuses"]
+        lines.append(
+            f"            with {number:,} greetings and statuses that are counted and not run; peaks leave them out"
+        )
+    if late := it.get("too_late"):
+        lines.append(f"            {late:,} messages waited too long at a link: real peers would not believe them")
+    return lines
+
+
 def _text(it: Mapping[str, Any]) -> str:
     """What people are told."""
     times, events = it["allocation_seconds"], it["events_per_node_second"]
@@ -170,6 +183,7 @@ def _text(it: Mapping[str, Any]) -> str:
     out, into = it["bytes_out"], it["bytes_in"]
     lines += [
         f"events      {events['mean']:.2f} a second at a peer, at most {events['max']}",
+        *_only_counted(it),
         f"peak bytes  sent: 75% of the peers up to {out['p75']:,}/s, 99% {out['p99']:,}/s, at most {out['max']:,}/s",
         f"            received: 75% up to {into['p75']:,}/s, 99% {into['p99']:,}/s, at most {into['max']:,}/s",
         f"tree        {'whole' if it['whole'] else 'not whole'} at the end",

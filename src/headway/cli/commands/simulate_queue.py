@@ -152,6 +152,7 @@ def queue(
     trials = Trials(Setting(log, rules, estimate, limits, mapping == "loose"), moments(log, starts, seed))
     found = _measured(trials, case, names)
     spent = time.perf_counter() - begun
+    warnings += _over_budget(found, core_hours)
     asked = {"starts": starts, "seed": seed, "estimate": estimate, "error": error, "log_jobs_replayed": jobs}
     asked["mapping"] = mapping
     answer = queue_answer(name, case, trials, found, asked, spent, warnings)
@@ -159,6 +160,18 @@ def queue(
         print_json(answer)
     else:
         click.echo(harmless(_text(answer)))
+
+
+def _over_budget(found: Mapping[str, Sequence[Trial]], core_hours: float | None) -> list[str]:
+    """What hybrid+ has used beyond the budget: where no group is within it, jobs go one by one."""
+    rows = found.get("hybrid+", ()) if core_hours is not None else ()
+    over = [row.core_hours for row in rows if row.core_hours > (core_hours or 0.0)]
+    if not over:
+        return []
+    return [
+        f"hybrid+: {counted(len(over), 'start')} of {len(rows)} took more than --core-hours {core_hours:g}, up to"
+        f" {max(over):,.1f}. Where no group of levels is within it, jobs are asked for one by one."
+    ]
 
 
 def _compiled(jobs: int) -> None:

@@ -38,6 +38,12 @@ class Child:
     left_out_until: int = 0
 
 
+def _is_forged(summary: Summary, leaves: int, now: int) -> bool:
+    """Whether a summary cannot be true of so many leaves, or is of another time."""
+    is_of_another_time = abs(summary.epoch - epoch(now)) > 1
+    return is_of_another_time or bool(problem(summary.counts, max(leaves, 1) * MOST_CORES))
+
+
 @mutable
 class Asked:
     """What a branch has done about a request."""
@@ -93,9 +99,9 @@ class Branch:
         child = self.children[sender]
         if body.number <= child.number:
             return "old"
-        if body.summary is not None and problem(body.summary.counts, max(body.leaves, 1) * MOST_CORES):
+        if body.leaves < 0 or (self.level == 1 and body.leaves != 1):
             return "forged"
-        if body.summary is not None and abs(body.summary.epoch - epoch(now)) > 1:
+        if body.summary is not None and _is_forged(body.summary, body.leaves, now):
             return "forged"
         moved = body.low != child.low or body.leaves != child.leaves
         child.heard, child.number, child.low, child.leaves = now, body.number, body.low, body.leaves
@@ -199,7 +205,7 @@ class Branch:
         child.refused += 1
         if child.refused >= DISTRUST and 2 * child.refused > child.routed:
             child.left_out_until = now + MINUTE
-        if not problem(body.summary.counts, max(child.leaves, 1) * MOST_CORES):
+        if not _is_forged(body.summary, child.leaves, now):
             child.summary = body.summary
             self.changed = True
         return replace(body.request, level=self.level, down=False)

@@ -134,6 +134,16 @@ def windows_of(plan: Plan, number: int) -> list[tuple[int, int]]:
     return plan.windows.floating(number)
 
 
+def is_asked_for(plan: Plan, jobs: Sequence[tuple[int, int]]) -> bool:
+    """Whether room was asked for these jobs, and nobody holds some for any of them yet."""
+    number = {job: at for at, job in enumerate(plan.jobs)}
+    held = {job for place in plan.pieces.values() for job in place.jobs}
+    told = {job for job, _ in jobs}
+    return len(told) == len(jobs) > 0 and all(
+        number.get(job, -1) in plan.windows.pinned and job not in held for job in told
+    )
+
+
 def offered(plan: Plan, jobs: Sequence[tuple[int, int]]) -> list[int]:
     """Takes in what a leaf promises; the sequences that are reserved whole by it."""
     found, number = [], {job: at for at, job in enumerate(plan.jobs)}

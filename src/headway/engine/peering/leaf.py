@@ -27,13 +27,14 @@ from headway.engine.peering.messages import (
 from headway.engine.peering.settings import Settings
 from headway.policies.by_when.edf import done_by, holes, keeps, latest_starts, next_job
 from headway.policies.by_when.reference_points import DAY, POINTS, epoch, of_epoch
-from headway.policies.by_when.summary import Summary, summary
+from headway.policies.by_when.summary import Summary, suffices, summary
 
 Out = list[tuple[int, Message]]  # to whom; 0: the peer's own world
 WORLD = 0
 MOST_QUEUED = 500
 KEPT = 2 * 3_600_000  # milliseconds that an owner can take to acknowledge that a job has ended
 MOST_ENDS = 100  # that are told at once
+DAYS = 5  # from today on, whose withheld hours are known
 SILENCES = 4  # of an owner, after which jobs that have not begun are dropped
 
 
@@ -55,10 +56,12 @@ class Leaf:
 
     def offered(self, request: Request, now: int) -> Offer | None:
         """Holds room for a request, if there is some."""
+        if not suffices(self.rank, request.needed):
+            return None
         mine = sum(1 for piece, hold in self.pieces.items() if piece[0] == request.piece[0] and not hold.committed)
         if mine >= self.settings.holds * len(self.cores) or request.start > now + 2 * DAY:
             return None
-        wanted = self._entries(request)
+        wanted = self._entries(request, now)
         for at, core in enumerate(self.cores) if wanted else ():
             if len(core.queue) + len(wanted) > MOST_QUEUED:
                 continue
@@ -72,10 +75,13 @@ class Leaf:
                 return Offer(request.piece, tuple((one.job, one.due) for one in wanted), at, request.hops)
         return None
 
-    def _entries(self, request: Request) -> list[Entry]:
-        """The jobs with their deadlines, from the last one back; none if they cannot be in time whatever waits here."""
+    def _entries(self, request: Request, now: int) -> list[Entry]:
+        """The jobs with their deadlines, from the last one back; none if they cannot be in time whatever waits here.
+
+        Beyond the days whose withheld hours are cut out nothing is due: it would be promised hours that are withheld.
+        """
         found: list[Entry] = []
-        due = request.deadline
+        due = min(request.deadline, (now // DAY + DAYS) * DAY) if self.withheld else request.deadline
         for job, work, start, end in reversed(request.jobs):
             if end:
                 due = min(due, end)
@@ -99,7 +105,7 @@ class Leaf:
         """The withheld hours of the next days."""
         today = now // DAY
         if self.withheld and self._offs[0] != today:
-            days = range(today, today + 5)
+            days = range(today, today + DAYS)
             spans = [(day * DAY + begin, day * DAY + end) for day in days for begin, end in self.withheld]
             self._offs = today, [one for one, _ in spans], [one for _, one in spans]
         return self._offs[1], self._offs[2]

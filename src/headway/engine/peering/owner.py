@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.peering.flow import Flow, Place, Plan, offered, windows_of
+from headway.engine.peering.flow import Flow, Place, Plan, is_asked_for, offered, windows_of
 from headway.engine.peering.messages import (
     Aborted,
     Commit,
@@ -26,10 +26,11 @@ from headway.engine.peering.messages import (
 from headway.engine.peering.seals import Signing, sealed
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree_messages import Key
+from headway.policies.by_when.summary import class_for_all
 
 Out = list[tuple[int, Message]]
 WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf
-NO_ROOM = "no peer has room for it by its deadline; a later one may do"
+NO_ROOM = "no peer has room for it by its deadline; a later one, or fewer jobs side by side, may do"
 ACCEPTED, REJECTED, DONE, FAILED = "accepted", "rejected", "done", "failed"
 
 
@@ -78,7 +79,7 @@ class Owner:
         rows = tuple((job, flow.works[job], *bound) for job, bound in zip(jobs, bounds, strict=True))
         plan.asked = now
         piece = (self.peer, flow.id, plan.attempt, jobs[0])
-        needed = max(flow.needed[job] for job in jobs)
+        needed = class_for_all(flow.needed[job] for job in jobs)
         expires = now + self.settings.answer
         request = Request(piece, rows, bounds[0][0], bounds[-1][1], expires, self.low, needed)
         return [(FATHER, sealed(request, self.signing.sign) if self.signing else request)]
@@ -112,8 +113,7 @@ class Owner:
         return self._lost(flow, body.piece, body.jobs or tuple(place.jobs), now)
 
     def _offered(self, flow: Flow, plan: Plan, sender: int, body: Offer, now: int) -> Out:
-        mine = set(plan.jobs)
-        if any(job not in mine for job, _ in body.jobs):
+        if not is_asked_for(plan, body.jobs):
             return [(sender, Rollback(body.piece))]
         plan.pieces[body.piece] = Place(sender, [job for job, _ in body.jobs], heard=now)
         plan.hops = max(plan.hops, body.hops)

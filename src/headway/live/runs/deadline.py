@@ -84,18 +84,24 @@ class Deadline:
         if self._is_lost or now < self._next or not self._tails:
             return ""
         left = self.left
-        waiting = [
-            job.job
-            for job in store.progress.jobs(workflow)
-            if job.state not in (State.DONE, State.RUNNING, State.FAILED)
-        ]
+        left_over = [job for job in store.progress.jobs(workflow) if job.state is not State.DONE]
+        waiting = [job.job for job in left_over if job.state not in (State.RUNNING, State.FAILED)]
         longest = max((self._tails[job] for job in waiting if job < len(self._tails)), default=0.0)
-        self._next = time.monotonic() + max(LOOK, (time.monotonic() - now) / SHARE)
-        if longest <= left:
+        if not left_over or (longest <= left and left > 0):
+            # If nothing else begins, it is lost at that moment: that is when to look again, to the hundredth.
+            taken, spare = time.monotonic() - now, left - longest if left_over else LOOK
+            self._next = time.monotonic() + max(min(LOOK, spare + 0.01), taken / SHARE)
             return ""
         self._is_lost = True
+        if not longest:
+            return "the deadline cannot be met any more: it has passed, and not all jobs are done."
         late = duration(longest - max(0.0, left))
         return f"the deadline cannot be met any more: what is left takes {late} longer than the time until then."
+
+    @property
+    def pause(self) -> Seconds:
+        """Until the next look."""
+        return LOOK if self._is_lost or not self._tails else max(0.01, self._next - time.monotonic())
 
     def settle(self, ended: Seconds, is_done: bool) -> None:
         """The run has ended."""
@@ -134,6 +140,6 @@ def watched(
         said = deadline.news(store, workflow)
         if said:
             warn(f"warning: {said}")
-        return pause
+        return min(pause, deadline.pause)
 
     return between

@@ -19,6 +19,7 @@ from headway.policies.by_when.cells import (
 from headway.policies.by_when.reference_points import of_epoch
 
 NO_CLASS = CLASSES * CLASSES * CLASSES
+MOST_HOLES = 1000  # of a leaf, which has room for half as many jobs
 LEAST_HOLE = 30_000  # milliseconds: shorter ones are not told
 POWER_OF = tuple(least_power(quarter) for quarter in range(POWERS))
 
@@ -32,6 +33,12 @@ def class_needed(memory: int, disk: int) -> int:
     """The least class whose nodes are sure to have so many bytes; beyond the largest: no class is."""
     steps = _up(memory, 30).bit_length(), _up(disk, 33).bit_length()
     return NO_CLASS if max(steps) >= CLASSES else steps[0] * CLASSES + steps[1]
+
+
+def class_for_all(needed: Iterable[int]) -> int:
+    """The least class that has enough memory, and enough disk, for each of several jobs."""
+    ranks = list(needed)
+    return max(rank // CLASSES for rank in ranks) * CLASSES + max(rank % CLASSES for rank in ranks)
 
 
 def suffices(rank: int, needed: int) -> bool:
@@ -97,7 +104,7 @@ def problem(counts: Mapping[int, int], leaves: int) -> str:
 
     A leaf has no more holes than it has jobs, and only one without an end. The first bound is loose, the second exact.
     """
-    tails = 0
+    tails = others = 0
     for cell, count in counts.items():
         plain = cell % CELLS
         if not 0 <= cell < CELLS * CLASSES * CLASSES or count < 1 or plain >= TAILS + MOMENTS * POWERS:
@@ -105,6 +112,9 @@ def problem(counts: Mapping[int, int], leaves: int) -> str:
         if plain < TAILS and plain % LEVELS > LEVELS - 2:
             return "has more work than any node"
         tails += count * (plain >= TAILS)
+        others += count * (plain < TAILS)
     if tails > leaves:
         return f"has {tails} free nodes below it, and {leaves} leaves"
+    if others > leaves * MOST_HOLES:
+        return f"has {others} holes below it, and {leaves} leaves"
     return ""
