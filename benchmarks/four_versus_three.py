@@ -6,9 +6,9 @@ Two reports, as `headway reproduce trellisdag --on …` writes them; interrupted
 
     runners  the store is on a PostgreSQL server; placeholders on this computer, at a host behind ssh, and in Slurm and
              Grid Engine as the engine asks for them
-    scripts  the store is a file; placeholder.sh in Grid Engine and in Slurm, as in the paper with one job each and
-             submitted again, and on this computer. They call a service three times a job: with a server, the twenty of
-             them would take more of two cores for starting its client than there is.
+    scripts  the store is a file; placeholder.sh in Grid Engine, as in the paper with one job each and submitted again.
+             It calls a service three times a job: with a server, twenty of them would take more of two cores for
+             starting its client than there is.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ from tests.infra.queues import gridengine, slurm
 
 ROOT = Path(__file__).parents[1]
 SLOTS = 20  # the paper's
-PARTS = {
-    "runners": ("local", "ssh", "slurm", "gridengine"),
-    "scripts": ("gridengine-scripts", "slurm-scripts", "scripts"),
-}
+PARTS = {"runners": ("local", "ssh", "slurm", "gridengine"), "scripts": ("gridengine-scripts",)}
 SITES = f"""\
 [sites.ssh]
 host = "h1"
