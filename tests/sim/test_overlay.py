@@ -176,6 +176,11 @@ def test_whoever_places_jobs_the_same_workflows_come_and_the_oracle_accepts_most
     assert found["oracle"]["accepted"] >= found["tree"]["accepted"] > 0
 
 
+def test_a_grid_with_fewer_cores_than_branches_accepts_workflows_that_its_cores_can_do_one_after_the_other() -> None:
+    found = simulated(Scenario(nodes=4, hours=12.0, load=0.3, seed=1))
+    assert found["accepted"] and not found["missed"]
+
+
 def test_a_longer_update_period_means_fewer_bytes() -> None:
     base = Scenario(nodes=30, hours=0.2, seed=6)
     quick = simulated(replace(base, settings=Settings(update=100)))

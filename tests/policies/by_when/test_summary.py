@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headway.policies.by_when.cells import CELLS, POINTS, cell_of, moved, power_level, usable
+from headway.policies.by_when.cells import CELLS, POINTS, TAILS, after, cell_of, moved, power_level, usable
 from headway.policies.by_when.reference_points import EPOCH, MINUTE, of_epoch, points
 from headway.policies.by_when.summary import (
     NO_CLASS,
@@ -110,3 +110,19 @@ def test_an_older_summary_is_told_by_newer_points_before_it_is_added() -> None:
     old = Summary(0, dict(summary(0, [(0, 60 * MINUTE, 1000, 0)]).counts))
     found = total([old, summary(6, [])], 6)
     assert found.epoch == 6 and list(found.counts.values()) == [1]
+
+
+@given(st.integers(0, 10**9))
+def test_what_is_left_of_a_hole_after_some_work_has_that_much_less(seed: int) -> None:
+    rng = Random(seed)
+    found = of_epoch(rng.randint(0, 300))
+    begin, power = found[0] + rng.randint(0, 10**8), rng.randint(1, 50_000)
+    start = found[0] + rng.randint(0, 10**7)
+    cell = cell_of(begin, found[POINTS] + 1, power, found) + CELLS * rng.randint(0, 63)
+    before = usable(cell, start, found[POINTS], found, POWER_OF)
+    work = rng.randint(1, max(before, 1))
+    left = after(cell, work, start, found, POWER_OF)
+    if left >= 0:
+        assert left // CELLS == cell // CELLS and left % CELLS >= TAILS
+        assert usable(left, start, found[POINTS], found, POWER_OF) <= before - work
+    assert after(cell_of(found[1], found[2], power, found), 1, found[0], found, POWER_OF) == -1

@@ -8,9 +8,10 @@ from headway.engine.peering.messages import Message, Nack, PieceId, Reject, Requ
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree_messages import Key, Node, Update
 from headway.model.record import field, mutable, replace
-from headway.policies.by_when.reference_points import epoch
+from headway.policies.by_when.cells import after
+from headway.policies.by_when.reference_points import epoch, of_epoch
 from headway.policies.by_when.routing import one_hole, several_holes
-from headway.policies.by_when.summary import Summary, problem, total
+from headway.policies.by_when.summary import POWER_OF, Summary, problem, total
 
 Out = list[tuple[int, Message]]
 MOST_TURNS = 3  # holes that turned out not to be there, after which a request goes up
@@ -165,7 +166,7 @@ class Branch:
             parts, number, work, start, request.deadline, request.needed, settings.fit, near, out_of
         )  # fmt: skip
         if hole:
-            return [self._sent(request, *hole)]
+            return [self._sent(request, *hole, now)]
         if not settings.splitting or len(request.jobs) < 2:
             return []
         works, bounds = [job[1] for job in request.jobs], [job[2:] for job in request.jobs]
@@ -183,17 +184,24 @@ class Branch:
             )
             if one.first:
                 self.asked[part.piece] = Asked(asked.back_to, request.expires, 1)
-            out.append(self._sent(part, one.child, one.cell))
+            out.append(self._sent(part, one.child, one.cell, now))
         return out
 
-    def _sent(self, request: Request, place: int, cell: int) -> tuple[int, Message]:
-        """Sends a request down, and does not count on that hole until the child tells of it again."""
+    def _sent(self, request: Request, place: int, cell: int, now: int) -> tuple[int, Message]:
+        """Sends a request down. Until its child tells of it again, a hole is gone, or begins later if it has no end."""
         child = self.children[self.order[place]]
         child.routed += 1
-        if child.summary and child.summary.counts.get(cell, 0) > 1:
-            child.summary.counts[cell] -= 1
-        elif child.summary:
-            child.summary.counts.pop(cell, None)
+        if child.summary:
+            counts = child.summary.counts
+            if counts.get(cell, 0) > 1:
+                counts[cell] -= 1
+            else:
+                counts.pop(cell, None)
+            left = after(
+                cell, sum(job[1] for job in request.jobs), max(request.start, now), of_epoch(epoch(now)), POWER_OF
+            )  # fmt: skip
+            if left >= 0:
+                counts[left] = counts.get(left, 0) + 1
         return child.node.peer, replace(request, level=self.level - 1, down=True)
 
     def refused(self, sender: int, body: Nack, now: int) -> Request | None:

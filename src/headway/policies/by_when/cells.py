@@ -130,6 +130,19 @@ def whole(cell: int, points: Any, powers: Any) -> int:
     return int(1 << (cell % LEVELS))
 
 
+def after(cell: int, work: int, start: int, points: Any, powers: Any) -> int:
+    """The cell of what a hole without an end still has when some work was done in it; -1: it is not known."""
+    rank, plain = cell // CELLS, cell % CELLS
+    if plain < TAILS:
+        return -1
+    power = (plain - TAILS) % POWERS
+    begin = moment((plain - TAILS) // POWERS, points)
+    if begin < start:
+        begin = start
+    number = moment_from(begin + (work + powers[power] - 1) // powers[power], points)
+    return rank * CELLS + TAILS + number * POWERS + power if number < MOMENTS - 1 else -1
+
+
 def moved(cell: int, old: Any, new: Any) -> int:
     """The cell of the same hole by other points: the smallest interval that holds its own; -1 if it is over.
 

@@ -8,12 +8,12 @@ from headway.sim.kernels import part
 from headway.sim.kernels import peer_state as st
 from headway.sim.kernels.peer_news import branch_cells, cleared, packed, renewed_views, summary_size
 from headway.sim.kernels.peer_pieces import BASE, dropped, name_size
-from headway.sim.kernels.peer_pools import forget, give, length_of, send, seven, take
+from headway.sim.kernels.peer_pools import block, forget, give, length_of, send, seven, take
 from headway.sim.kernels.peer_split import FIELDS, several_holes, usable, whole
 from headway.sim.kernels.peer_state import State
 from headway.sim.kernels.rules import machine_code
 
-moment, last_of = machine_code(cells.moment), machine_code(cells.last_of)
+moment, last_of, after = machine_code(cells.moment), machine_code(cells.last_of), machine_code(cells.after)
 TAILS, LEVELS, POWERS, PARTS, POINTS = cells.TAILS, cells.LEVELS, cells.POWERS, cells.PARTS, cells.POINTS
 BEST_FIT, EARLIEST_FIT = FITS.index(BEST), FITS.index(EARLIEST)
 MOST_TURNS, MOST_HOPS, DISTRUST, MINUTE = 3, 64, 8, 60_000
@@ -227,20 +227,44 @@ def _split(s: State, branch: int, request: int, at: int, pieces: int) -> None:
 
 
 @part
-def _sent(s: State, branch: int, request: int, child: int, cell: int) -> None:
-    """Sends a request down, and does not count on that hole until the child tells of it again."""
-    node = s.node[branch, st.FIRST_CHILD] + child
-    row = s.node[node]
-    row[st.ROUTED] += 1
-    view = row[st.VIEW]
+def _counted(s: State, node: int, cell: int, more: int) -> None:
+    """Counts one hole more, or one less, among those that a child has told of."""
+    view = s.node[node, st.VIEW]
     length = length_of(s, view)
-    for at in range(view + st.HEADER, view + st.HEADER + length):
+    first = view + st.HEADER
+    for at in range(first, first + length):
         if s.cells[at] >> 32 == cell:
-            s.cells[at] -= 1
+            s.cells[at] += more
             if s.cells[at] & 0xFFFFFFFF == 0:
-                s.cells[at] = s.cells[view + st.HEADER + length - 1]
+                s.cells[at] = s.cells[first + length - 1]
                 s.cells[view] -= 1
-            break
+            return
+    if more < 0:
+        return
+    if length + st.HEADER == st.FEWEST_WORDS << (s.cells[view] >> 32):
+        larger = block(s, length + 1)
+        s.cells[larger + 1] = s.cells[view + 1]
+        for at in range(length):
+            s.cells[larger + st.HEADER + at] = s.cells[first + at]
+        forget(s, view)
+        s.node[node, st.VIEW], first = larger, larger + st.HEADER
+    else:
+        s.cells[view] += 1
+    s.cells[first + length] = (cell << 32) | 1
+
+
+@part
+def _sent(s: State, branch: int, request: int, child: int, cell: int) -> None:
+    """Sends a request down. Until the child tells of it again, that hole is gone, or begins later if it has no end."""
+    node = s.node[branch, st.FIRST_CHILD] + child
+    row, asked = s.node[node], s.request[request]
+    row[st.ROUTED] += 1
+    points = s.points[s.g[st.G_EPOCH] - s.setting[st.S_FIRST_EPOCH]]
+    work = asked[st.R_COUNT] * s.work[asked[st.R_FLOW]]
+    _counted(s, node, cell, -1)
+    left = after(cell, work, max(asked[st.R_START], s.g[st.G_NOW]), points, s.powers)
+    if left >= 0:
+        _counted(s, node, left, 1)
     s.request[request, st.R_DOWN] = 1
     size = BASE - 1 + s.request[request, st.R_SIZE]
     send(s, s.node[branch, st.HOST], row[st.HOST], st.REQUEST, request, node, size)
