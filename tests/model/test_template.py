@@ -106,6 +106,21 @@ def test_what_is_in_a_line_arrives_as_it_is(template: str, text: str) -> None:
         ("> out eval echo {}", "after eval"),
         ("<l eval 'echo {}'", "after eval"),
         ("sh -c 2>&1 {}", "in the script of sh -c"),
+        ("bash -c <<< x {}", "in the script of bash -c"),
+        ("` `$SHELL -c {}", "in the script of $SHELL -c"),
+        ("${x}sh -c {}", "in the script of sh -c"),
+        ("${x:-${y}}sh -c {}", "in the script of ${x:-}sh -c"),
+        ("$(echo sh) -c {}", "in the script of what a command prints -c"),
+        ("sh -c `` {}", "in the script of sh -c"),
+        ("sh -c $x {}", "in the script of sh -c"),
+        ("bash -o $x errexit -c {}", "in the script of bash -c"),
+        ("$x eval {}", "after eval"),
+        ("sh -$x {}", "in the script of sh -c"),
+        ("sh $(echo -c) {}", "in the script of sh -c"),
+        ("{sh,-c} {}", "after {sh,-c}"),
+        ("/bin/s? -c {}", "after /bin/s?"),
+        ("bash -c 3<<<x {}", "in the script of bash -c"),
+        ("sh -c 3<<E {}\nE", "in the script of sh -c"),
         ("sh -c >| out {}", "in the script of sh -c"),
         ("sh -c <> out {}", "in the script of sh -c"),
         ('f() { eval "echo {}"; }; f', "after eval"),
@@ -154,6 +169,7 @@ def test_a_place_where_a_shell_would_read_the_text_is_refused_by_name(template: 
     [
         ("true &> out eval {}", "&> is a redirection to some shells"),
         ("echo $[ {} ]", r"\$\[ computes in some shells"),
+        ("bash -c {log}>out {}", r"\{log\}> is a redirection to some shells"),
         ("printf '%s' $'it\\'s' {}", r"\$' is a quote to some shells"),
     ],
 )
@@ -192,6 +208,12 @@ def test_a_program_and_its_arguments_are_no_way_round() -> None:
         "read x < {}",
         "test -f {}",
         "ls [abc]{}",
+        "cat <<< {}",
+        "${CC:-gcc} -c {}",
+        "gcc $(pkg-config --cflags x) -c {}",
+        "$(which samtools) sort {}",
+        'sh -c "$x" sh {}',
+        "bash $OPTIONS run.sh {}",
         "grep 'a$' {}",
     ],
 )
@@ -201,12 +223,21 @@ def test_what_only_looks_like_a_script_is_not_refused(template: str) -> None:
 
 _SIGNS = ["{}", "{1}", " ", "'", '"', "`", "$(", "$((", "))", "(", ")", "${x:-", "}", "#", "\\", "\n", ";", "|", "&& "]
 _WORDS = [
+    "$x ",
+    '"$x" ',
+    "${x}",
+    "$@",
+    "sh ",
+    "-c ",
+    "-o ",
     "bash -o errexit -c ",
     "2>&1 ",
     ">| /dev/null ",
     "<> /dev/null ",
     ">>/dev/null ",
     "<<< x ",
+    "3<<<x ",
+    "{fd}<x ",
     "&>",
     "f() { ",
     "env -u X ",
@@ -236,7 +267,7 @@ _WORDS = [
     "declare ",
     "read ",
 ]
-_COMMANDS = ["echo ", "cat"]
+_COMMANDS = ["echo ", "cat", "env ", "s?", "{sh,-c} "]
 
 
 @settings(max_examples=400)

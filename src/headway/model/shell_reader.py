@@ -9,6 +9,7 @@ from typing import NoReturn
 from headway.model.errors import ModelError
 
 PLACE = re.compile(r"(?<!\$)\{(\d*|#|\.|/\.?)\}")  # ${1} is the shell's
+OUTPUT = "\0"  # stands in a word for what a command in $( ) or backquotes prints
 _WRAPPERS = """builtin chronic chrt command doas env exec ionice ltrace nice nohup numactl setsid sshpass stdbuf strace
     sudo taskset time timeout torsocks unshare xargs"""
 WRAPPERS = frozenset(_WRAPPERS.split())
@@ -17,6 +18,8 @@ BEFORE_COMMANDS = re.compile(
     + "|".join(sorted(WRAPPERS)),
     re.DOTALL,
 )
+_EXPANSIONS = re.compile(rf"(?:\$\w+|\$[@*?!-]|\$\{{[^{{}}]*\}}|{OUTPUT})+")
+_NAMED_HANDLE = re.compile(r"\{[A-Za-z_]\w*\}")  # bash puts the number of a handle into this variable
 _ENDS_WORD = " \t\n;|&<>()"
 
 
@@ -38,6 +41,12 @@ _REFUSED = {
 }
 
 
+class Word(str):
+    """A word without its quotes."""
+
+    may_vanish = False  # unquoted, and nothing but what a variable or a command may leave empty
+
+
 class Reader:
     """Reads a command as sh does, as far as needed to know what is around each place."""
 
@@ -46,22 +55,21 @@ class Reader:
         self.at = 0
         self.within: list[str] = [""]  # the quotes and brackets that are open
         self.pieces: list[tuple[str, str | None]] = []  # text with None, places with the quotes around them
-        self.words: list[list[str]] = [[]]  # of the command that is being read, in each bracket that is open
+        self.words: list[list[Word]] = [[]]  # of the command that is being read, in each bracket that is open
         self.word: list[str | None] = [None]
+        self.quoted: list[bool] = [False]  # whether any of it is
         self.target: list[bool] = [False]  # the next word is a file that is written or read
         self.here: list[str] = []  # here-documents that begin with the next line
 
-    def commands(self) -> Iterator[list[str]]:
+    def commands(self) -> Iterator[list[Word]]:
         """Reads everything; the words of each command, without their quotes, once they are known."""
         while self.at < len(self.text):
             yield from self._step()
         while self.words:
             yield from self._end_command()
-            self.words.pop()
-            self.word.pop()
-            self.target.pop()
+            self._pop()
 
-    def _step(self) -> Iterator[list[str]]:
+    def _step(self) -> Iterator[list[Word]]:
         text, at, top = self.text, self.at, self.within[-1]
         place = PLACE.match(text, at)
         if place:
@@ -78,9 +86,10 @@ class Reader:
                 self._take(len(closing), end=True, keep=closing if top == "${" else None)
             else:
                 nested = text.startswith("${", at)
-                self._take(2 if nested else 1, begin="${" if nested else "", keep="${" if nested else character)
+                kept = None if top == "`" else "${" if nested else character  # of a command only its output is
+                self._take(2 if nested else 1, begin="${" if nested else "", keep=kept)
         elif character == "`":
-            self._take(1, begin="`")
+            self._take(1, begin="`", keep=OUTPUT)
         elif text.startswith("$((", at):
             self._take(3, begin="((")
         elif text.startswith("$(", at):
@@ -90,13 +99,14 @@ class Reader:
         elif text.startswith("$[", at):
             raise ModelError("$[ computes in some shells and not in others.", "Use $(( )) instead.")
         elif character == '"':
+            self.quoted[-1] = True
             self._take(1, begin="" if top == '"' else '"', end=top == '"', keep="")
         elif top == '"':
             self._take(1, keep=character)
         else:
             yield from self._unquoted(character)
 
-    def _unquoted(self, character: str) -> Iterator[list[str]]:
+    def _unquoted(self, character: str) -> Iterator[list[Word]]:
         text, at = self.text, self.at
         if character == "#" and self.word[-1] is None:
             end = text.find("\n", at)
@@ -105,12 +115,12 @@ class Reader:
                 self._refuse("#")
             self._take(len(comment))
         elif character == "'":
+            self.quoted[-1] = True
             self._take(1, begin="'", keep="")
         elif text.startswith("$'", at):
             raise ModelError("$' is a quote to some shells and not to others.", "Use ' instead, or printf.")
-        elif text.startswith("<<", at) and not text.startswith("<<<", at):
-            self._end_word()
-            self._here_document()
+        elif character in "<>":
+            self._redirection()
         elif text.startswith("((", at):
             yield from self._end_command()
             self._take(2, begin="((")
@@ -128,17 +138,26 @@ class Reader:
             if character == "\n" and self.here:
                 self._skip_here_documents()
         elif character in _ENDS_WORD:
-            if character in "<>":
-                if (self.word[-1] or "").isdecimal():  # the number of a handle
-                    self.word[-1] = None
-                self._end_word()
-                self.target[-1] = True
-                self._take(2 if text[at + 1 : at + 2] in ("&", "|", ">") else 1)  # >& 2>| >> <>
-            else:
-                self._end_word()
-                self._take(1)
+            self._end_word()
+            self._take(1)
         else:
             self._take(1, keep=character)
+
+    def _redirection(self) -> None:
+        text, at, word = self.text, self.at, self.word[-1] or ""
+        if word.isdecimal():  # the number of a handle
+            self.word[-1] = None
+        elif _NAMED_HANDLE.fullmatch(word):
+            raise ModelError(f"{word}{text[at]} is a redirection to some shells and not to others.", "Use a number.")
+        self._end_word()
+        if text.startswith("<<", at) and not text.startswith("<<<", at):
+            self._here_document()
+            return
+        self.target[-1] = True
+        if text.startswith("<<<", at):  # a word as standard input, to bash
+            self._take(3)
+        else:
+            self._take(2 if text[at + 1 : at + 2] in ("&", "|", ">") else 1)  # >& 2>| >> <>
 
     def _place(self, place: re.Match[str]) -> None:
         for around in self.within:
@@ -163,36 +182,40 @@ class Reader:
     def _open(self, count: int) -> None:
         """A command inside $( ), which is part of a word, or inside ( )."""
         if self.text[self.at] == "$":
-            self.word[-1] = self.word[-1] or ""
+            self.word[-1] = (self.word[-1] or "") + OUTPUT
         self._take(count)
         self.within.append("(")
         self.words.append([])
         self.word.append(None)
+        self.quoted.append(False)
         self.target.append(False)
 
     def _close(self) -> None:
         if self.within[-1] != "(":  # the last word was `case`
             return
         self._take(1, end=True)
-        self.words.pop()
-        self.word.pop()
-        self.target.pop()
+        self._pop()
+
+    def _pop(self) -> None:
+        for stack in (self.words, self.word, self.quoted, self.target):
+            stack.pop()
 
     def _end_word(self) -> None:
-        word, is_target = self.word[-1], self.target[-1]
-        self.word[-1] = None
+        word, is_target, is_quoted = self.word[-1], self.target[-1], self.quoted[-1]
+        self.word[-1], self.quoted[-1] = None, False
         if word is None:
             return
         self.target[-1] = False
         if not is_target:
             is_first = all(map(BEFORE_COMMANDS.fullmatch, self.words[-1]))
-            self.words[-1].append(word)
+            self.words[-1].append(Word(word))
+            self.words[-1][-1].may_vanish = not is_quoted and _EXPANSIONS.fullmatch(word) is not None
             if word == "case" and is_first and "(" in self.within:
                 self.within.append("case")
             elif word == "esac" and is_first and self.within[-1] == "case":
                 self.within.pop()
 
-    def _end_command(self) -> Iterator[list[str]]:
+    def _end_command(self) -> Iterator[list[Word]]:
         self._end_word()
         self.target[-1] = False
         if self.words[-1]:

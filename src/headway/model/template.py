@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from headway.model.shell_reader import BEFORE_COMMANDS, PLACE, WRAPPERS, Reader, refused
+from headway.model.shell_reader import BEFORE_COMMANDS, OUTPUT, PLACE, WRAPPERS, Reader, Word, refused
 
 Values = Callable[[str], str]  # what a place stands for
 
@@ -33,7 +33,11 @@ _VARIABLE_OPTIONS = {"printf": "-v", "test": "-v", "[": "-v", "wait": "-p"}  # f
 _INDEX = re.compile(r"(?:[A-Za-z_]\w*)?\[.*\]\+?=.*", re.DOTALL)
 _EXPANDED = re.compile(r"(BASH_ENV|PS4|PROMPT_COMMAND)=.*", re.DOTALL)  # by the shells that see them
 _SCRIPT_OPTION = re.compile(r"[-+][A-Za-z]*c[A-Za-z]*(?:\$.*)?|--(?:session-)?command(?:=.*)?", re.DOTALL)
-_VARIABLE = re.compile(r"\$\w+|\$\{.*\}")
+_VARIABLE = re.compile(r"\$\w+|\$\{[^{}]*\}")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=]([\w./+-]*)\}")  # ${x:-word}
+_PERHAPS_EMPTY = re.compile(rf"\$\{{(?!\w*(?:shell|sh)\b)[^{{}}]*\}}|\$[@*1-9?!-]|{OUTPUT}", re.IGNORECASE)
+_UNKNOWN = re.compile(rf"{OUTPUT}|\$\{{[^{{}}]*[^\w{{}}]")
+_PATTERN = re.compile(r"(?<!\$)\{.*,.*\}|[^\[].*\[|[*?]")
 _SPLIT = re.compile(r"-[0iv]*S.*|--split-string.*", re.DOTALL)
 _RUN_BY_FIND = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _REFERENCES = {"": '"${%s}"', '"': "${%s}", "'": "'\"${%s}\"'"}  # by the quotes around the place
@@ -66,6 +70,8 @@ def _check_command(words: Sequence[str]) -> None:
     """Refuses a place in a word that another shell, or this one once more, would read as a script."""
     for at in _programs(words):
         _check_arguments(_name(words[at]), words[at + 1 :])
+        if _PATTERN.search(words[at]) and any(map(PLACE.search, words[at + 1 :])):
+            raise refused(f"after {words[at]}", "which some shells expand to any program", "Write the program's name.")
     for at, word in enumerate(words):
         if word in _RUN_BY_FIND:
             for program in _programs(words[at + 1 :]):
@@ -114,26 +120,32 @@ def _splits(words: Sequence[str]) -> bool:
 
 def _check_scripts(words: Sequence[str]) -> None:
     """Refuses a place in what follows sh -c and its like."""
-    shell, script = "", False  # whose options these are, and whether its script is to come
+    shell, script, named = "", False, False  # whose options these are, whether its script is to come, or was named
     values = 0  # words to come that belong to its options
-    for word in words:
+    unsure = False  # a variable among them may be empty, or several options, -c among them
+    unknown = [at for at in _programs(words) if _UNKNOWN.search(_DEFAULT.sub("", words[at]))]
+    for at, word in enumerate(words):
         name = _name(word)
         option = word.startswith(("-", "+"))
-        if shell and PLACE.search(word) and ((script and not values and not option) or word.startswith("--")):
+        is_script = unsure or not (values or option) if script else unsure and not named
+        if shell and PLACE.search(word) and (is_script or word.startswith("--")):
             raise refused(f"in the script of {shell} -c", "which a shell reads", _AS_ARGUMENT)
-        if _SHELL.fullmatch(name) or name in _TAKE_SCRIPTS:
-            shell, script, values = name, False, 0
+        if at in unknown:
+            shell, script, values, unsure, named = name or "what a command prints", False, 0, False, False
+        elif _SHELL.fullmatch(name) or name in _TAKE_SCRIPTS:
+            shell, script, values, unsure, named = name, False, 0, False, False
         elif shell and option:
             script = script or _SCRIPT_OPTION.fullmatch(word) is not None
+            unsure = unsure or "$" in word
             values += _values(word) if shell not in _TAKE_SCRIPTS else 0
+        elif shell and _may_vanish(word):
+            unsure = True
         elif shell and values:
             values -= 1
-        elif shell and not script and _VARIABLE.fullmatch(word):
-            continue  # may be options
-        elif shell and (
-            script or shell not in _TAKE_SCRIPTS
-        ):  # a script, or a file with one: what follows are its arguments
-            shell, script = "", False
+        elif shell and unsure:
+            named = True
+        elif shell and (script or shell not in _TAKE_SCRIPTS):
+            shell, script = "", False  # a script, or a file with one: what follows are its arguments
 
 
 def _programs(words: Sequence[str]) -> Iterator[int]:
@@ -147,8 +159,12 @@ def _programs(words: Sequence[str]) -> Iterator[int]:
             yield at  # perhaps a name
             continue
         yield at
-        if not (behind and at and words[at - 1].startswith("-")):
+        if not (behind and at and words[at - 1].startswith("-")) and not _may_vanish(word):
             return
+
+
+def _may_vanish(word: str) -> bool:
+    return isinstance(word, Word) and word.may_vanish
 
 
 def _values(option: str) -> int:
@@ -160,7 +176,13 @@ def _values(option: str) -> int:
 
 
 def _name(word: str) -> str:
-    return word if word.startswith("${") and word.endswith("}") else word.rpartition("/")[2]
+    """The name of a program. A variable that is part of it may be empty: ${x}sh is sh then."""
+    if word.startswith("$") and _SHELL.fullmatch(word):
+        return word
+    word = _DEFAULT.sub(r"\1", word)
+    if _VARIABLE.fullmatch(word):
+        return word
+    return _PERHAPS_EMPTY.sub("", word).rpartition("/")[2]
 
 
 _AS_ARGUMENT = "Pass it as an argument: sh -c 'echo \"$1\"' sh {}"
