@@ -13,7 +13,7 @@ import pytest
 
 from headway.live.answers.runs import listed
 from headway.live.client.asking import is_served
-from headway.live.client.door import Door, knock
+from headway.live.client.door import Door, full, knock
 from headway.live.client.line import Line
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
@@ -23,9 +23,9 @@ from tests.live.test_crashes_and_company import HOLD, ended, runs, site_of
 
 def asked(site: Site, words: bytes) -> bytes:
     """What a runner answers to words of any kind, after its greeting, until it closes the line."""
-    line = Home(site.home).connect()
-    assert line is not None
-    with line, line.makefile("rwb") as talk:
+    found = Home(site.home).connect()
+    assert found is not None
+    with full(found) as line, line.makefile("rwb") as talk:
         assert b"runner" in talk.readline()
         talk.write(words)
         talk.flush()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.live.client.door import full
 from headway.live.home.folder import Home
 from tests.live.ledger import kill, until
 from tests.live.test_crashes_and_company import HOLD, ended, runs, site_of
@@ -67,9 +68,9 @@ def test_a_bad_message_ends_only_the_line_of_its_client(tmp_path: Path, words: b
     process = site.start()
     until((tmp_path / "begun").exists)
     runner = site.runner()
-    line = Home(site.home).connect()
-    assert line is not None
-    with line:
+    found = Home(site.home).connect()
+    assert found is not None
+    with full(found) as line:
         try:
             line.sendall(words)
         except (BrokenPipeError, ConnectionResetError):
@@ -86,9 +87,9 @@ def test_a_hundred_thousand_messages_at_once_do_not_keep_the_runner_from_its_wor
     site = site_of(tmp_path, f"mqsub -l A -c 'touch begun; {HOLD}'", "mqsub -deps A -l B -c true")
     process = site.start()
     until((tmp_path / "begun").exists)
-    line = Home(site.home).connect()
-    assert line is not None
-    with line:
+    found = Home(site.home).connect()
+    assert found is not None
+    with full(found) as line:
         line.sendall(b'{"where": 1}\n' * 100_000)
         (tmp_path / "go").touch()
         ended(process)

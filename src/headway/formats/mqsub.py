@@ -54,7 +54,7 @@ def parse_call(words: Sequence[str]) -> Call:
         if value is None:
             raise ModelError(f"{word} needs a value.", _EXPECTED)
         if word == "-deps":
-            deps += map(path_of, _split(value, _BETWEEN_DEPS))
+            deps += map(path_of, _split(value, " \t\n"))
         elif word == "-attr":
             pairs.append(_pair(value))
         elif word in given:
@@ -103,26 +103,28 @@ def path_of(label: str) -> tuple[str, ...]:
     """The names in a label such as `A/B`."""
     if label and "/" not in label and "\\" not in label:
         return (label,)
-    names = _split(label, _BETWEEN_NAMES, keep_empty=True)
+    names = _split(label, "/", keep_empty=True)
     if not all(names):
         raise ModelError(f"{shown(label)} is no group's name: a part of it is empty.", _EXPECTED)
-    return tuple(_ESCAPE.sub(r"\1", name) if "\\" in name else name for name in names)
+    return tuple(re.sub(_ESCAPE, r"\1", name, flags=re.DOTALL) if "\\" in name else name for name in names)
 
 
 def label_of(path: Iterable[str]) -> str:
     """The label that `path_of` reads as this path."""
-    return "/".join(_TO_ESCAPE.sub(r"\\\g<0>", name) for name in path)
+    return "/".join(re.sub(_TO_ESCAPE, r"\\\g<0>", name) for name in path)
 
 
-_BETWEEN_DEPS = re.compile(r"[ \t\n]")
-_BETWEEN_NAMES = re.compile("/")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_TO_ESCAPE = re.compile(r"[\\/ \t\n]")
+# Most files need neither: what is compiled here each run would wait for.
+_ESCAPE = r"\\(.)"
+_TO_ESCAPE = r"[\\/ \t\n]"
 
 
-def _split(text: str, separator: re.Pattern[str], keep_empty: bool = False) -> list[str]:
+def _split(text: str, separators: str, keep_empty: bool = False) -> list[str]:
     """Pieces between separators; a backslash keeps the next character from being one. Escapes stay in place."""
-    pieces = separator.split(text)
+    plain = text
+    for other in separators[1:]:
+        plain = plain.replace(other, separators[0])
+    pieces = plain.split(separators[0])
     if "\\" in text:
         pieces = _rejoined(text, pieces)
     return pieces if keep_empty else [piece for piece in pieces if piece]

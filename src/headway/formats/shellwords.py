@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 
 # What makes sh do more than pass a word on, wherever it stands unquoted, is left out here and comes to light below.
-_RUN = re.compile(r"""[^ \t\n'"\\;&|<>()$`*?\[]+""")
-_DOUBLE_QUOTED_RUN = re.compile(r'[^"\\$`]+')
+_RUN = r"""[^ \t\n'"\\;&|<>()$`*?\[]+"""
+_DOUBLE_QUOTED_RUN = r'[^"\\$`]+'
 # Most words by far: blanks, and then one run, in quotes or not, up to a blank or the line's end.
 _PLAIN = r"""[^ \t\n'"\\;&|<>()$`*?\[#~!{}][^ \t\n'"\\;&|<>()$`*?\[]*"""
 _DOUBLE, _SINGLE = r'[^"\\$`\n]*', r"[^'\n]*"
 _SIMPLE = re.compile(rf"""[ \t]*(?:({_PLAIN})|"({_DOUBLE})"|'({_SINGLE})')(?=[ \t\n])""")
 # And most lines: nothing but such words.
 _SIMPLE_LINE = re.compile(rf"""(?:[ \t]*(?:{_PLAIN}|"{_DOUBLE}"|'{_SINGLE}')(?=[ \t\n]))+[ \t]*\n""")
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
+_BLANKS = r"(?:[ \t]|\\\n)+"
+_compiled = cache(re.compile)  # when it is needed: many files do without these three, and a run waits for them
 
 
 class NotPlainError(Exception):
@@ -67,7 +69,7 @@ def plain_commands(text: str) -> Iterator[tuple[int, list[str]]]:
         elif character == "#":
             end = text.find("\n", at)
             at = size if end < 0 else end
-        elif blanks := _BLANKS.match(text, at):
+        elif blanks := _compiled(_BLANKS).match(text, at):
             at = blanks.end()
             line += blanks[0].count("\n")
         elif character == "~" or (character in "!{}" and not words):
@@ -88,7 +90,7 @@ def _word(text: str, at: int, line: int) -> tuple[str, int, int]:
     lines, size = 0, len(text)
     while at < size:
         character = text[at]
-        if run := _RUN.match(text, at):
+        if run := _compiled(_RUN).match(text, at):
             pieces.append(run[0])
             at = run.end()
         elif character in " \t\n":
@@ -123,7 +125,7 @@ def _double_quoted(text: str, at: int, line: int) -> tuple[str, int]:
     size = len(text)
     while at < size:
         character = text[at]
-        if run := _DOUBLE_QUOTED_RUN.match(text, at):
+        if run := _compiled(_DOUBLE_QUOTED_RUN).match(text, at):
             pieces.append(run[0])
             at = run.end()
         elif character == '"':

@@ -1,15 +1,24 @@
-"""The runner's door: a Unix socket in the folder of a store, for its user alone."""
+"""The runner's door: a Unix socket in the folder of a store, for its user alone.
+
+Sockets here are those of the C module. What `socket` adds is not needed, and every run would wait 2 ms for it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import stat
 import sys
+from _socket import AF_UNIX, SO_PEERCRED, SO_SNDTIMEO, SOCK_STREAM, SOL_SOCKET, socket
 from pathlib import Path
 
 from headway.model.errors import HeadwayError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket as sockets
+
+    FullSocket = sockets.socket
 
 DOOR = "runner.sock"
 
@@ -26,7 +35,7 @@ class Door:
     def open(self) -> None:
         if not self._unlink():
             self._clear()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket = socket(AF_UNIX, SOCK_STREAM)
         before = os.umask(0o077)
         try:
             self.socket.bind(self._path)
@@ -34,6 +43,11 @@ class Door:
             os.umask(before)
         self.socket.listen(64)
         self.socket.setblocking(False)
+
+    def accept(self) -> socket:
+        """The line of one who has knocked; BlockingIOError if nobody has."""
+        handle, _ = self.socket._accept()  # type: ignore[attr-defined]
+        return socket(fileno=handle)
 
     def hide(self) -> None:
         """Nobody finds it any more; who has already knocked can still be let in."""
@@ -59,13 +73,13 @@ class Door:
             raise HeadwayError(what, "Remove it, or choose another place with --store FOLDER.") from None
 
 
-def knock(folder: int, patience: float) -> socket.socket | None:
+def knock(folder: int, patience: float) -> socket | None:
     """Connects to the runner's socket in a folder; None if no process listens. No link is followed.
 
     Where a runner lets nobody in, the places to wait in are taken after some time, also by those who have gone; who
     comes then waits for some seconds only, and hears of it by a TimeoutError.
     """
-    line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    line = socket(AF_UNIX, SOCK_STREAM)
     try:
         if stat.S_ISSOCK(os.stat(DOOR, dir_fd=folder, follow_symlinks=False).st_mode):
             _limit(line, patience)  # a socket of Python's with a time limit would not wait at all
@@ -84,18 +98,23 @@ def knock(folder: int, patience: float) -> socket.socket | None:
     return None
 
 
-def _limit(line: socket.socket, seconds: float) -> None:
+def full(line: socket) -> FullSocket:
+    """The same line with all that `socket` adds."""
+    from socket import socket
+
+    return socket(fileno=line.detach())
+
+
+def _limit(line: socket, seconds: float) -> None:
     """How long connecting and sending may wait; 0: for ever."""
     width = (sys.maxsize.bit_length() + 1) // 8  # of C's long
     parts = (int(seconds), int(seconds % 1 * 1e6))
-    line.setsockopt(
-        socket.SOL_SOCKET, socket.SO_SNDTIMEO, b"".join(one.to_bytes(width, sys.byteorder) for one in parts)
-    )
+    line.setsockopt(SOL_SOCKET, SO_SNDTIMEO, b"".join(one.to_bytes(width, sys.byteorder) for one in parts))
 
 
-def peer(line: socket.socket) -> int:
+def peer(line: socket) -> int:
     """The user at the other end of a line."""
-    known = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # three integers: process, user, group
+    known = line.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)  # three integers: process, user, group
     return int.from_bytes(known[4:8], sys.byteorder)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-
 from headway.live.client.messages import REQUESTS, RESPONSES, VERSION, Greeting, Refusal
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _socket import socket
     from types import TracebackType
 
     from headway.live.client.messages import Request, Response
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class Line:
     """Requests go to the runner, and its responses come back."""
 
-    def __init__(self, line: socket.socket, home: Home) -> None:
+    def __init__(self, line: socket, home: Home) -> None:
         self._line, self._home = line, home
         self._heard = b""
 

@@ -18,7 +18,7 @@ from headway.model.messages import JobId, PlaceholderId, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import socket
+    from _socket import socket
 
 FOLDER = ".headway"
 SHARES = {"private": 0, "group": 0o050, "all": 0o055}  # what others may do with the folder: read it, never write
@@ -273,7 +273,7 @@ class Home:
         """The runner's door, open to this user only."""
         return Door(own_folder(self.folder))
 
-    def connect(self, patience: float = 2.0) -> socket.socket | None:
+    def connect(self, patience: float = 2.0) -> socket | None:
         """A line to the runner; None if there is none. Nothing is said to a process of another user.
 
         TimeoutError: there is one, and it has let nobody in for a long time.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import socket
 import time
+from _socket import SHUT_RDWR, socket
 from collections.abc import Mapping
 
+from headway.live.client.door import full
 from headway.live.client.messages import (
     REQUESTS,
     RESPONSES,
@@ -35,6 +36,7 @@ from headway.model.states import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from headway.live.client.door import FullSocket
     from headway.live.client.messages import Request, Response
 
 PACE = 0.1  # seconds between two reports of how far it is; ends of the workflow and failures are told at once
@@ -44,7 +46,7 @@ LONGEST = 32 << 20  # bytes of a message: an environment has 6 at most, and some
 class Client:
     """One line to a client: what it wants, and what it has not been told yet."""
 
-    def __init__(self, line: socket.socket) -> None:
+    def __init__(self, line: socket) -> None:
         self._line = line
         self._heard = b""
         self._unsent = RESPONSES.encode(Greeting())
@@ -146,15 +148,15 @@ class Client:
         """Tells why nothing is done for the client; it hears the end of its line after that."""
         self.answer(Refusal([error.what, error.fix]))
         with contextlib.suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)  # which wakes the runner, and that drops the client
+            self._line.shutdown(SHUT_RDWR)  # which wakes the runner, and that drops the client
         self.wants_more = False
 
     def close(self) -> None:
         self._line.close()
 
-    def given_up(self) -> socket.socket:
+    def given_up(self) -> FullSocket:
         """The line, for another use: what was sent on it since is the other use's."""
-        return self._line
+        return full(self._line)
 
     def _lose(self) -> None:
         self.gone = True

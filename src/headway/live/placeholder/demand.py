@@ -52,7 +52,7 @@ class Demand:
     def welcome(self) -> bool:
         """Lets one client in; whether there was one."""
         try:
-            line, _ = self._door.socket.accept()
+            line = self._door.accept()
         except BlockingIOError:
             return False
         if peer(line) != os.geteuid():  # nothing is read of what another user says

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import socket
 import time
 from collections import deque
 from collections.abc import Collection, Sequence
@@ -234,7 +233,7 @@ class Exchange:
         self.calls_roll = True
         self._port.call_again(
             Hello(
-                *(socket.gethostname(), os.getpid(), time.time(), self._beat * BEATS, self.placeholder),
+                *(os.uname().nodename, os.getpid(), time.time(), self._beat * BEATS, self.placeholder),
                 *((), self.finished, self._held()),
             )
         )

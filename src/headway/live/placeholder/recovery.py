@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import select
-import socket
 import time
 from collections.abc import Collection, Mapping, Sequence
 
@@ -36,7 +35,7 @@ def greet(home: Home, port: Port, spool: Spool, patience: Seconds = PATIENCE, is
     before = home.remembered()
     ends = list(spool.replay())
     own = str(home.folder) if is_apart else ""
-    hello = Hello(socket.gethostname(), os.getpid(), time.time(), patience, None, before, ends, home=own)
+    hello = Hello(os.uname().nodename, os.getpid(), time.time(), patience, None, before, ends, home=own)
     welcome = port.hello(hello)
     if welcome.is_shared:
         home.remember([*before, welcome.placeholder])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections import deque
 
 from headway.engine.ready import Room
@@ -23,7 +22,7 @@ class HostRoom:
 
     def __init__(self, jobs: Jobs, demand: Demand, nesting: Nesting, is_far: bool) -> None:
         self._jobs, self._demand, self._nesting, self._is_far = jobs, demand, nesting, is_far
-        self._host = socket.gethostname()
+        self._host = os.uname().nodename
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def beside(self, prefetched: deque[Lease], round_trip: Seconds, now: Seconds) -> Room:

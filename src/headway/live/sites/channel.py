@@ -212,10 +212,10 @@ class Channel:
             self._watch_ears()
 
     def _welcome(self) -> None:
-        from headway.live.client.door import peer
+        from headway.live.client.door import full, peer
 
         try:
-            line, _ = self._door.socket.accept()
+            line = full(self._door.accept())
         except BlockingIOError:
             return
         if peer(line) != os.geteuid():

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from headway.live.client.door import full
 from headway.live.client.messages import REQUESTS, Attach
 from headway.live.home.folder import Home
 from headway.live.sites.frames import (
@@ -264,13 +265,14 @@ def found_runner(home: Home) -> tuple[socket.socket, int]:
 def _greeted(home: Home) -> socket.socket | None:
     """A line to the runner that is there; None if there is none, or if it goes just now."""
     try:
-        line = home.connect(KNOCKING)
+        found = home.connect(KNOCKING)
     except TimeoutError:
         raise HeadwayError(
             f"the runner on {socket.gethostname()} does not answer.", f"{home.talk} may tell why: {home.last_words()}"
         ) from None
-    if line is None:
+    if found is None:
         return None
+    line = full(found)
     line.settimeout(KNOCKING)
     heard = b""
     with contextlib.suppress(OSError):

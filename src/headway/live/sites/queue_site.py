@@ -134,10 +134,10 @@ class QueueSite:
     # --- clients on this host ----------------------------------------------------------------------------------------
 
     def _welcome(self) -> None:
-        from headway.live.client.door import peer
+        from headway.live.client.door import full, peer
 
         try:
-            line, _ = self._door.socket.accept()
+            line = full(self._door.accept())
         except BlockingIOError:
             return
         if peer(line) != os.geteuid():
