@@ -115,7 +115,7 @@ class Bench(RuleBasedStateMachine):
         owner = self.memory.nodes[row.key].owner if row.kind == Kind.PART else None
         begun = {one.job for one, _, new in self.moved if new is State.RUNNING}
         for one in (row,) if owner is None else (row, self.row(owner)):
-            assert not one.off and not one.apart, f"{lease.name} is disabled"
+            assert not one.off, f"{lease.name} is disabled"
             if one.kind != Kind.FINAL and one.job in begun:
                 assert not self.waits(one.job), f"{lease.name} runs before its parents are done"
 
@@ -180,7 +180,7 @@ class Bench(RuleBasedStateMachine):
     def waits_for(self, parent: int, child: int) -> bool:
         """Whether a child still waits for a parent: until it is done, or over a weak arc until it has ended."""
         row = self.row(parent)
-        if row.state is State.DONE or row.apart & Off.ASSUMED:
+        if row.state is State.DONE or row.off & Off.ASSUMED:
             return False
         is_weak = (parent, child, True) in self.weak_arcs or row.kind == Kind.PROVISIONER  # which counts once
         return not (is_weak and parent in self.ended)
@@ -204,7 +204,7 @@ class Bench(RuleBasedStateMachine):
                 assert row.waiting_for == counts[row.key] == self.waits(row.job), f"{row} is miscounted"
                 assert row.state is not State.ELIGIBLE or not row.waiting_for  # others look when their time has come
             if row.state in (State.ELIGIBLE, State.LATER):
-                assert not row.off and not row.apart, f"{row} is disabled"
+                assert not row.off, f"{row} is disabled"
             assert (row.job in held) == (row.state is State.RUNNING and row.lease is not None)
             if row.key in self.memory.nodes and self.memory.nodes[row.key].parts:
                 self.check_processes(row)

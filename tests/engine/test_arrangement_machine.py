@@ -42,7 +42,7 @@ class Arranged(Bench):
 
     def known(self) -> dict[int, Known]:
         return {
-            row.job: Known(row.state, row.job in self.ended, row.off)
+            row.job: Known(row.state, row.job in self.ended, row.is_disabled)
             for row in self.rows
             if self.flat.jobs[row.job] is not None
         }
@@ -50,20 +50,14 @@ class Arranged(Bench):
     def arrange(self, planned: Plan | None) -> None:
         """As a store does."""
         memory = self.memory
-        places = {
-            int(row.job): Place(row.state, row.waiting_for, Off.BY_USER * row.off | row.apart) for row in self.rows
-        }
+        places = {int(row.job): Place(row.state, row.waiting_for, row.off) for row in self.rows}
         counted = {
             (key[1], child) for key, arcs in memory.arcs.items() for child, needs in arcs if needs >= Needs.END_MET
         }
         changes = Changes()
         for job, place in sorted(arranged(self.flat, places, Waits(counted), planned).items()):
             row = changes.rows[ONE, JobId(job)] = self.row(job)
-            row.waiting_for, row.off, row.apart = (
-                place.waiting_for,
-                bool(place.off & Off.BY_USER),
-                place.off & ~Off.BY_USER,
-            )
+            row.waiting_for, row.off = place.waiting_for, place.off
             if arrives(places[job], place):
                 row.arrival = memory.next_arrival(ONE)
             if planned is not None and job in planned.anew and row.state in (State.DONE, State.FAILED):
@@ -90,7 +84,7 @@ class Arranged(Bench):
     @rule()
     def run_everything(self) -> None:
         self.arrange(None)
-        assert not any(row.apart for row in self.rows)
+        assert not any(row.off & ~Off.BY_USER for row in self.rows)
 
     @precondition(lambda self: not self.held)
     @rule(data=st.data())

@@ -62,7 +62,7 @@ def some_way_through(draw: st.DrawFn, flat: Flat) -> Memory:
                 memory.exchange([Finish(lease.id, draw(st.sampled_from([0, 0, 1])))], Room(0, 2), (), 0.0)
     for row in memory.rows.values():
         if draw(st.integers(0, 5)) == 0 and flat.jobs[row.job] is not None:
-            row.off = True
+            row.off = int(Off.BY_USER)
             if row.state is State.ELIGIBLE:
                 row.to(State.DISABLED)
     return memory
@@ -109,10 +109,12 @@ def test_an_arrangement_leaves_every_job_as_the_rule_of_progress_does(
 ) -> None:
     flat, memory, until, since = case
     rows = {int(row.job): row for row in memory.rows.values()}
-    known = {job: Known(row.state, row.tries > 0, row.off) for job, row in rows.items() if flat.jobs[job] is not None}
+    known = {
+        job: Known(row.state, row.tries > 0, row.is_disabled) for job, row in rows.items() if flat.jobs[job] is not None
+    }
     chosen = part(flat, until, since)
     planned = plan(flat, known, chosen, retry=retry)
-    places = {job: Place(row.state, row.waiting_for, Off.BY_USER * row.off) for job, row in rows.items()}
+    places = {job: Place(row.state, row.waiting_for, row.off) for job, row in rows.items()}
     spent = {
         (int(key[1]), int(child))
         for key, arcs in memory.arcs.items()
@@ -130,11 +132,7 @@ def test_an_arrangement_leaves_every_job_as_the_rule_of_progress_does(
         assert bool(new.off & Off.LEFT_OUT) == (job in planned.left_out and old.state is not State.RUNNING)
         assert bool(new.off & Off.ASSUMED) == (job in planned.assumed and old.state is not State.RUNNING)
         if job in planned.anew or old.state not in (State.RUNNING, State.DONE, State.FAILED):
-            may_run = Row(
-                *(ONE, JobId(job), State.WAITING, new.waiting_for, 0, 0, 0),
-                off=bool(new.off & Off.BY_USER),
-                apart=new.off & (Off.LEFT_OUT | Off.ASSUMED),
-            )
+            may_run = Row(ONE, JobId(job), State.WAITING, new.waiting_for, 0, 0, 0, off=new.off)
             if not new.waiting_for:
                 may_run.ready()
             assert new.state is may_run.state

@@ -43,7 +43,7 @@ class Steered(Nodes):
         memory.save(changes)
         memory.premature_starts = [pair for pair in memory.premature_starts if pair not in changes.certain]
         if verb in ("disable", "stop"):
-            assert all(row.off for row in rows if row.kind != Kind.MILESTONE)
+            assert all(row.is_disabled for row in rows if row.kind != Kind.MILESTONE)
         elif verb == "done":
             assert all(row.state is State.DONE for row in rows)
 

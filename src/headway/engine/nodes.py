@@ -82,7 +82,7 @@ def _part_ended(rows: Rows, part: Row, own: Node, code: int | None, now: Seconds
     if not called_off and (code is None or (part.tries < part.retries and not _settles(own.rules, code))):
         part.tries += code is not None
         part.ready()
-        if row.off and part.state is State.ELIGIBLE:
+        if row.is_disabled and part.state is State.ELIGIBLE:
             part.to(State.DISABLED)
         _see_to_stop(rows, part, row, node, changes)
         return
@@ -114,10 +114,10 @@ def _see_to_stop(rows: Rows, part: Row, row: Row, node: Node, changes: Changes) 
 
     Processes are switched off only where it is stopped: then it is over with the last of them.
     """
-    if not (part.off or row.off):
+    if not (part.is_disabled or row.is_disabled):
         return
     parts = [changes.rows.setdefault(sibling.key, sibling) for sibling in rows.parts(row)]
-    if not part.off:
+    if not part.is_disabled:
         pause(row, parts)
     elif not any(sibling.state is State.RUNNING for sibling in parts):
         close(row, node, parts)
@@ -184,7 +184,7 @@ def _try_again(rows: Rows, row: Row, node: Node, now: Seconds) -> None:
 
 def _later(row: Row, node: Node, when: Seconds) -> None:
     node.not_before = when
-    row.to(State.DISABLED if row.off or row.apart else State.LATER)
+    row.to(State.DISABLED if row.off else State.LATER)
 
 
 def _note_premature_starts(rows: Rows, row: Row, node: Node, changes: Changes) -> None:

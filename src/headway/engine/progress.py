@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable
-from headway.model.states import TRANSITIONS, Halt, Kind, State, Step
+from headway.model.states import TRANSITIONS, Halt, Kind, Off, State, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
@@ -32,8 +32,7 @@ class Row:
     kind: int  # model.states.Kind
     lease: LeaseId | None = None
     arrival: int = 0  # when it became eligible, in order
-    off: bool = False  # its user has disabled it
-    apart: int = 0  # of this run: Off.LEFT_OUT, Off.ASSUMED
+    off: int = 0  # why it is not to be started: members of model.states.Off
     last_lease: LeaseId | None = None  # of an eligible job that was leased before: if that was lost, its end may come
 
     def to(self, state: State) -> None:
@@ -44,7 +43,12 @@ class Row:
 
     def ready(self) -> None:
         """May run, as far as it depends on others; it waits for a parent that runs again."""
-        self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off or self.apart else State.ELIGIBLE)
+        self.to(State.WAITING if self.waiting_for > 0 else State.DISABLED if self.off else State.ELIGIBLE)
+
+    @property
+    def is_disabled(self) -> bool:
+        """Whether its user has disabled it."""
+        return bool(self.off & Off.BY_USER)
 
     def call_back(self) -> None:
         """The last job of a workflow waits until it is called."""

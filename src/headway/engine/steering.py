@@ -37,7 +37,7 @@ def disable(board: Board, rows: Iterable[Row]) -> Steered:
     """They are not started any more, now or later; what runs goes on. A node starts no further process."""
     changes = Steered()
     for row in _steerable(rows):
-        if row.off:
+        if row.is_disabled:
             continue
         _switch_off(row)
         changes.note(row)
@@ -68,7 +68,7 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
         if row.lease is not None:
             changes.stops.append(row.lease)
             continue
-        row.off = True
+        row.off |= Off.BY_USER
         parts = board.parts(row)
         for part in parts:
             _switch_off(part)
@@ -82,7 +82,7 @@ def stop(board: Board, rows: Collection[Row]) -> Steered:
 
 
 def _switch_off(row: Row) -> None:
-    row.off = True
+    row.off |= Off.BY_USER
     if row.state in (State.ELIGIBLE, State.LATER):
         row.to(State.DISABLED)
 
@@ -93,8 +93,8 @@ def enable(board: Board, rows: Iterable[Row]) -> Steered:
     for row in _steerable(rows):
         parts = board.parts(row)
         for one in (row, *parts):
-            if one.off:
-                one.off = False
+            if one.is_disabled:
+                one.off &= ~Off.BY_USER
                 _switch_on(board, one)
                 changes.note(one)
         for part in parts if row.state is State.RUNNING else ():
@@ -105,7 +105,7 @@ def enable(board: Board, rows: Iterable[Row]) -> Steered:
 
 
 def _switch_on(board: Board, row: Row) -> None:
-    if row.state is not State.DISABLED or row.apart:  # this run is not about it
+    if row.state is not State.DISABLED or row.off & ~Off.BY_USER:  # this run is not about it
         return
     node = board.nodes.get(row.key)
     if row.kind == Kind.FINAL:  # it is called when nothing else can run
@@ -132,7 +132,7 @@ def done(board: Board, rows: Collection[Row]) -> Steered:
             changes.nodes[row.key] = board.nodes[row.key]
             changes.nodes[row.key].not_before = None
     for row in new:
-        if not row.apart & Off.ASSUMED:
+        if not row.off & Off.ASSUMED:
             settle(board, row, changes)
     asserted = {row.job for row in new}
     changes.certain = [pair for pair in board.premature_starts if pair[0] in asserted]
@@ -197,7 +197,7 @@ def _count_up(board: Board, again: Mapping[Key, Row], changes: Steered) -> None:
     """Jobs that had been told of their ends wait for them once more."""
     for key, row in again.items():
         arcs = board.arcs.get(key, ())
-        was_done = row.state is State.DONE and not row.apart & Off.ASSUMED
+        was_done = row.state is State.DONE and not row.off & Off.ASSUMED
         for child, needs in arcs:
             if was_done or needs >= Needs.END_MET:
                 waits = board.row(row.workflow, child)
@@ -257,6 +257,6 @@ def waiting_counts(board: Board) -> dict[Key, int]:
     for key, arcs in board.arcs.items():
         parent = board.rows[key]
         for child, needs in arcs:
-            if needs < Needs.END_MET and parent.state is not State.DONE and not parent.apart & Off.ASSUMED:
+            if needs < Needs.END_MET and parent.state is not State.DONE and not parent.off & Off.ASSUMED:
                 counts[parent.workflow, child] += 1
     return counts

@@ -8,7 +8,7 @@ from headway.engine.progress import Node, Row
 from headway.live.store.text import decode
 from headway.model.errors import HeadwayError
 from headway.model.messages import JobId, LeaseId, WorkflowId
-from headway.model.states import Off, State, Step
+from headway.model.states import State, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from headway.live.store.database import Database
 
 STATES = tuple(State)
-_BY_USER = int(Off.BY_USER)
-_OF_THIS_RUN = int(Off.LEFT_OUT | Off.ASSUMED)
 ELIGIBLE, RUNNING = int(State.ELIGIBLE), int(State.RUNNING)
 
 
@@ -42,8 +40,7 @@ def row(values: Sequence[Any]) -> Row:
         kind,
         lease if state == RUNNING else None,
         arrival,
-        bool(off & _BY_USER),
-        off & _OF_THIS_RUN,
+        off,
         lease if state == ELIGIBLE else None,
     )
 

@@ -164,7 +164,7 @@ def _switch(database: Database, workflow: WorkflowId, ranges: Sequence[Range], c
         database.run("switch", workflow=workflow, first=first, last=last, off=int(off))
     for row in changes.rows.values():
         if row.kind == Kind.PART:
-            database.run("switch_part", workflow=workflow, job=row.job, off=int(row.off))
+            database.run("switch_part", workflow=workflow, job=row.job, off=int(row.is_disabled))
 
 
 def _write(database: Database, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
