@@ -18,7 +18,7 @@ class Ported:
     """Everything but exchanges is asked of the store itself."""
 
     def __init__(self, store: Store) -> None:
-        self._leases, self._end = store.leases, _End(store)
+        self._leases, self._end = store.leases, End(store)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._leases, name)
@@ -33,17 +33,22 @@ class Ported:
         idle: Sequence[WorkflowId] = (),
         holds: Sequence[LeaseId] | None = None,
     ) -> Answer:
-        end = self._end
-        end.placeholder, end.time = placeholder, now
         told = None if holds is None else sorted(holds)
-        asked = decode(encode(Question(list(finished), room, list(workflows), now, list(idle), told, number=7)))
-        assert isinstance(asked, Question)
-        reply = decode(encode(end.exchange(asked)))
-        assert isinstance(reply, Reply) and reply.number == 7
+        question = Question(list(finished), room, list(workflows), now, list(idle), told, number=7)
+        reply = self.answered(question, placeholder)
+        assert reply.number == 7
         return reply.answer
 
+    def answered(self, question: Question, placeholder: PlaceholderId) -> Reply:
+        asked = decode(encode(question))
+        assert isinstance(asked, Question)
+        self._end.placeholder, self._end.time = placeholder, asked.clock
+        reply = decode(encode(self._end.exchange(asked)))
+        assert isinstance(reply, Reply)
+        return reply
 
-class _End(StoreEnd):
+
+class End(StoreEnd):
     """By the clock of the test."""
 
     def __init__(self, store: Store) -> None:

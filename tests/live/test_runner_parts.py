@@ -28,7 +28,7 @@ from headway.live.placeholder.room import AHEAD, DEEPEST, PATIENCE, HostRoom
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import STOPPED, TIME_LIMIT, Running
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import SubWorkflows
 from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, JobId, Lease, LeaseId, PlaceholderId, WorkflowId
@@ -92,7 +92,7 @@ class Parts:
         self.jobs = Jobs(self.home, MARK, None, self.roster, self.poll)
         self.demand = Demand(self.home, self.poll, 100)
         self.demand.slots, self.demand.wanted = 2, [W]
-        self.nesting = Nesting(self.demand, self.jobs, MARK)
+        self.sub_workflows = SubWorkflows(self.demand, self.jobs, MARK)
         self.lines: list[socket.socket] = []
         self.port = ByHand()
 
@@ -100,11 +100,11 @@ class Parts:
         self.port = ByHand(is_far)
         welcome = Welcome(MARK, is_shared, PlaceholderId(1))
         return Exchange(
-            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.nesting, BEAT),
+            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.sub_workflows, BEAT),
         )
 
     def room(self, is_far: bool = False) -> HostRoom:
-        return HostRoom(self.jobs, self.demand, self.nesting, is_far)
+        return HostRoom(self.jobs, self.demand, self.sub_workflows, is_far)
 
     def run(self, *numbers: int) -> None:
         """Jobs run, as far as the other parts know."""

@@ -22,7 +22,7 @@ def runner(asked: list[WorkflowId], ended: list[LeaseId]) -> Runner:
 
     made = object.__new__(Runner)
     made.winding_up = WindingUp(made)
-    made.nesting = SimpleNamespace(  # type: ignore[assignment]
+    made.sub_workflows = SimpleNamespace(  # type: ignore[assignment]
         inside=inside, stop_inside=lambda leases, now: False, call_off=lambda lease: None
     )
     made.exchange = cast(  # type: ignore[assignment]

@@ -18,7 +18,9 @@ class Steered(Changes):
 
     changed: list[JobId] = field(default_factory=list)
     unspent: list[JobId] = field(default_factory=list)  # parents whose arcs count again
-    certain: list[tuple[JobId, JobId]] = field(default_factory=list)  # doubts that are settled: who, because of whom
+    certain: list[tuple[JobId, JobId]] = field(
+        default_factory=list
+    )  # premature starts that need no further look: who, because of whom
 
     def note(self, row: Row) -> None:
         self.rows[row.key] = row
@@ -194,7 +196,7 @@ def following(board: Board, rows: Iterable[Row], only: bool = False) -> list[Row
 
 
 def _count_up(board: Board, again: Mapping[Key, Row], changes: Steered) -> None:
-    """Jobs that had been told of their ends wait for them once more."""
+    """Increments `waiting_for` in the children of jobs that are reset."""
     for key, row in again.items():
         arcs = board.arcs.get(key, ())
         was_done = row.state is State.DONE and not row.off & Off.ASSUMED

@@ -135,7 +135,7 @@ class Placeholder:
         heap.after(end.seconds, lambda: self._end(lease.id, end.exit_code))
 
     def _end(self, lease: LeaseId, exit_code: int | None) -> None:
-        """An attempt is over, or is called off."""
+        """An attempt is over, or is cancelled."""
         running = self._running.pop(lease, None)
         if running is None:
             return

@@ -123,7 +123,7 @@ class Trial:
     started: float | None
     ended: float | None
     exit_code: int | None
-    removed: bool = False  # it was called off
+    removed: bool = False  # it was cancelled
     own: Rules = PLAIN  # of the process
 
     @property
@@ -242,7 +242,7 @@ class Tries:
         return at.runs[trial.process] <= own.retries and code not in (own.success, own.unless_exit)
 
     def is_removed(self, node: str) -> bool:
-        """Whether the last thing that happened to a node is that it was called off."""
+        """Whether the last thing that happened to a node is that it was cancelled."""
         at = self._last.get(node)
         failed = None if at is None or at.step != 1 else at.failed()
         return failed is not None and failed[1] == REMOVED

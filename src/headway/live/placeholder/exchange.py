@@ -23,7 +23,7 @@ from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.room import PATIENCE, HostRoom
 from headway.live.placeholder.running import GIVEN_BACK, TAKEN
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import SubWorkflows
 from headway.model.errors import HeadwayError
 from headway.model.messages import Answer, Finish, Lease, LeaseId, Seconds, WorkflowId
 from headway.model.record import replace
@@ -48,12 +48,12 @@ class Exchange:
         spool: Spool,
         jobs: Jobs,
         demand: Demand,
-        nesting: Nesting,
+        sub_workflows: SubWorkflows,
         beat: Seconds,
     ) -> None:
         self._home, self._port, self._spool = home, port, spool
         self.placeholder, self.is_shared = welcome.placeholder, welcome.is_shared
-        self._jobs, self._demand, self._nesting = jobs, demand, nesting
+        self._jobs, self._demand, self._sub_workflows = jobs, demand, sub_workflows
         self.prefetched: deque[Lease] = deque()
         self.finished: list[Finish] = []  # that the store was not told yet
         self.asked: Asked | None = None  # the exchange that is under way
@@ -75,7 +75,7 @@ class Exchange:
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
         self.contact = since_boot()  # when the store last answered
         self._contended = 0  # how often in a row there were eligible jobs, and none for us
-        self._room = HostRoom(jobs, demand, nesting, port.is_far)
+        self._room = HostRoom(jobs, demand, sub_workflows, port.is_far)
 
     # --- ends ------------------------------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class Exchange:
         if self.wake and now >= self.wake:
             self.wake = 0.0
             self.dry = False
-        is_full = self._nesting.busy() >= self._demand.slots
+        is_full = self._sub_workflows.busy() >= self._demand.slots
         if self.finished:
             return not (self.prefetched and is_full) or now >= self._since + PATIENCE
         if self.dry or self.prefetched or not (self._demand.wanted or self._demand.serves):

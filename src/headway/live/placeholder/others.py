@@ -9,15 +9,15 @@ from headway.live.clock import since_boot
 from headway.live.placeholder.exchange import Exchange
 from headway.live.placeholder.jobs import Jobs
 from headway.live.placeholder.running import TAKEN
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import SubWorkflows
 from headway.model.messages import LeaseId, Seconds, WorkflowId
 
 
 class Others:
     """Other placeholders at the same store, and people who steer it from elsewhere."""
 
-    def __init__(self, exchange: Exchange, jobs: Jobs, nesting: Nesting, patience: Seconds) -> None:
-        self._exchange, self._jobs, self._nesting = exchange, jobs, nesting
+    def __init__(self, exchange: Exchange, jobs: Jobs, sub_workflows: SubWorkflows, patience: Seconds) -> None:
+        self._exchange, self._jobs, self._sub_workflows = exchange, jobs, sub_workflows
         self._patience = patience
 
     def hear(self, news: Mapping[WorkflowId, bool]) -> None:
@@ -37,4 +37,4 @@ class Others:
         self._exchange.drop(leases)
         self._exchange.lost |= {job.lease.id for job in self._jobs.running.values() if job.lease.id in leases}
         self._jobs.end(leases, now, TAKEN)
-        self._nesting.stop_inside(leases, now)
+        self._sub_workflows.stop_inside(leases, now)

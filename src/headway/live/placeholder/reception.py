@@ -28,7 +28,7 @@ class Reception:
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._demand, self._exchange = runner.demand, runner.exchange
-        self._jobs, self._nesting = runner.jobs, runner.nesting
+        self._jobs, self._sub_workflows = runner.jobs, runner.sub_workflows
         self._serving: Serving | None = None
 
     def welcome(self, now: Seconds) -> None:
@@ -53,19 +53,19 @@ class Reception:
             workflow, at_once = client.cancels
             client.cancels = None
             self._demand.cancel(workflow)
-            self._nesting.halt(workflow)
+            self._sub_workflows.halt(workflow)
             if at_once:
-                self._nesting.stop(workflow, now)
+                self._sub_workflows.stop(workflow, now)
         self._runner.reckon()
-        if client.stops or (client.mark and client.wants_more and client.mark in self._nesting.halted()):
+        if client.stops or (client.mark and client.wants_more and client.mark in self._sub_workflows.halted()):
             client.stops = False
             if client.workflow not in self._demand.wanted or client.wants_more:
-                self._nesting.halt(client.workflow)
+                self._sub_workflows.halt(client.workflow)
                 self._runner.reckon()
         if client.stops_now:
             client.stops_now = False
             if client.workflow not in self._demand.wanted:
-                self._nesting.stop(client.workflow, now)
+                self._sub_workflows.stop(client.workflow, now)
         if client.asks_to_look:
             client.asks_to_look = False
             self._runner.look()

@@ -8,7 +8,7 @@ from collections import deque
 from headway.engine.ready import Room
 from headway.live.placeholder.demand import Demand
 from headway.live.placeholder.jobs import BESIDE, Jobs
-from headway.live.placeholder.sub_workflows import Nesting
+from headway.live.placeholder.sub_workflows import SubWorkflows
 from headway.model.messages import Lease, Seconds, WorkflowId
 from headway.model.states import Kind
 
@@ -20,8 +20,8 @@ DEEPEST = 1024  # the most leases prefetched for each slot, however far the stor
 class HostRoom:
     """The room of this host for the jobs of its clients."""
 
-    def __init__(self, jobs: Jobs, demand: Demand, nesting: Nesting, is_far: bool) -> None:
-        self._jobs, self._demand, self._nesting, self._is_far = jobs, demand, nesting, is_far
+    def __init__(self, jobs: Jobs, demand: Demand, sub_workflows: SubWorkflows, is_far: bool) -> None:
+        self._jobs, self._demand, self._sub_workflows, self._is_far = jobs, demand, sub_workflows, is_far
         self._host = os.uname().nodename
         self._memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
@@ -29,7 +29,7 @@ class HostRoom:
         """The room that running jobs and prefetched leases leave."""
         slots, jobs = self._demand.slots, self._jobs
         ahead = self._depth(slots, round_trip) - len(prefetched)
-        cores, memory = self._nesting.busy(), jobs.memory
+        cores, memory = self._sub_workflows.busy(), jobs.memory
         for lease in prefetched:
             cores += lease.cores
             memory += lease.memory

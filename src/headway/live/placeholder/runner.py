@@ -29,7 +29,7 @@ from headway.live.placeholder.responses import Responses
 from headway.live.placeholder.roster import Roster
 from headway.live.placeholder.running import CALLED_OFF, DISMISSED, Ended
 from headway.live.placeholder.spool import Spool
-from headway.live.placeholder.sub_workflows import Nesting, WindingUp
+from headway.live.placeholder.sub_workflows import SubWorkflows, WindingUp
 from headway.live.placeholder.upkeep import Upkeep
 from headway.model.errors import HeadwayError
 from headway.model.messages import Finish, Lease, LeaseId, Seconds, WorkflowId
@@ -91,9 +91,9 @@ class Runner:
         if self.demand.remark:
             self.upkeep.warn(self.demand.remark)
         os.close(told)
-        self.nesting = Nesting(self.demand, self.jobs, mark)
+        self.sub_workflows = SubWorkflows(self.demand, self.jobs, mark)
         self.exchange = Exchange(
-            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.nesting, self.beat)
+            *(self.home, self.port, welcome, self.spool, self.jobs, self.demand, self.sub_workflows, self.beat)
         )
         self.reception = Reception(self)
         self.responses = Responses(self)
@@ -144,7 +144,7 @@ class Runner:
         """Other placeholders of the store; without any, most runners do without."""
         from headway.live.placeholder.others import Others
 
-        return Others(self.exchange, self.jobs, self.nesting, self.silence)
+        return Others(self.exchange, self.jobs, self.sub_workflows, self.silence)
 
     # --- who wants what --------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class Runner:
             leases = self.winding_up.begin(leases)
         self.jobs.end(leases, now)
         self.exchange.put_back(CALLED_OFF, leases)
-        if self.nesting.stop_inside(leases, now):
+        if self.sub_workflows.stop_inside(leases, now):
             self.reckon()  # nobody wants these any more
 
     def give_up(self, now: Seconds) -> None:
@@ -188,14 +188,14 @@ class Runner:
         self.demand.closing = True
         self.reckon()
         for workflow in {job.lease.workflow for job in self.jobs.running.values()}:
-            self.nesting.stop(workflow, now)
+            self.sub_workflows.stop(workflow, now)
 
     def reckon(self) -> None:
         """Who wants what may have changed. Leases that nobody wants any more go back to the store."""
         self.demand.reckon()
         self.jobs.slots, self.jobs.named = self.demand.slots, self.demand.named
         self.jobs.launcher = self.demand.launcher
-        self.nesting.reckon()
+        self.sub_workflows.reckon()
         self.exchange.reckon()
 
     def attach(self, line: socket.socket) -> None:
@@ -214,7 +214,7 @@ class Runner:
         ended = self.jobs.reap(handle)
         if ended.status == signal.SIGTERM and self.demand.serves and not ended.job.reason and self.is_told_soon():
             ended.job.reason = DISMISSED  # a queue signals jobs and placeholder alike, and the job was quicker
-        if ended.is_well and ended.job.lease.id not in self.nesting.lent:
+        if ended.is_well and ended.job.lease.id not in self.sub_workflows.lent:
             self.fill(now)
             return [ended]
         self.write_down(ended, now)
@@ -231,7 +231,7 @@ class Runner:
             from headway.live.placeholder.recipe import settle_recipe
 
             settle_recipe(self.recipe_starts, finish, lease, ended.job.before or {})
-        if lease.id in self.nesting.lent:
+        if lease.id in self.sub_workflows.lent:
             self.reckon()
         if lease.id in self.exchange.lost:  # it is another placeholder's now: how it ended here counts for nothing
             self.exchange.lost.discard(lease.id)
@@ -245,14 +245,14 @@ class Runner:
         for client in self.demand.clients.values():
             client.note(finish, lease, self.home)
         if finish.exit_code:
-            self.nesting.fail_fast(lease, finish.exit_code)
+            self.sub_workflows.fail_fast(lease, finish.exit_code)
             self.reckon()
 
     def fill(self, now: Seconds) -> None:
         """Starts prefetched jobs while there are slots; a job wider than all of them gets them all."""
         prefetched = self.exchange.prefetched
         while prefetched and not (self.exchange.trouble or self.exchange.was_away or self.exchange.lost):
-            lease, busy = prefetched[0], self.nesting.busy()
+            lease, busy = prefetched[0], self.sub_workflows.busy()
             if busy and lease.cores and busy + lease.cores > self.demand.slots:
                 return
             try:
@@ -303,7 +303,7 @@ class Runner:
 
     def is_in_full_swing(self, now: Seconds) -> bool:
         """Whether every slot is busy and what comes next is prefetched: nothing is to be seen to until it is due."""
-        if not self.exchange.prefetched or self.exchange.trouble or self.nesting.busy() < self.demand.slots:
+        if not self.exchange.prefetched or self.exchange.trouble or self.sub_workflows.busy() < self.demand.slots:
             return False
         return now < self.due
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from headway.live.placeholder.runner import Runner
 
 
-class Nesting:
+class SubWorkflows:
     """Who is inside whom: a client says which job it is part of, by that job's mark."""
 
     def __init__(self, demand: Demand, jobs: Jobs, store: str) -> None:
@@ -65,7 +65,7 @@ class Nesting:
         return {mark(self._store, job.lease.id) for job in self._jobs.running.values() if job.halted}
 
     def call_off(self, lease: LeaseId) -> None:
-        """A workflow that runs in a job's place ends by itself; however that is, the job was called off."""
+        """A workflow that runs in a job's place ends by itself; however that is, the job was cancelled."""
         for job in self._jobs.running.values():
             if job.lease.id == lease and not job.reason:
                 job.reason = CALLED_OFF
@@ -117,7 +117,7 @@ class WindingUp:
 
         What runs of such a workflow is ended, its final job runs, and then the job is over that it has the place of.
         """
-        inside = self._runner.nesting.inside(leases)
+        inside = self._runner.sub_workflows.inside(leases)
         for workflow, lease in inside.items():
             if lease not in self._begun.values() and lease not in self.wound:
                 self._begun[workflow] = lease
@@ -133,11 +133,11 @@ class WindingUp:
                 continue
             if stops is None:
                 runner.jobs.end([lease], now)
-                if runner.nesting.stop_inside([lease], now):
+                if runner.sub_workflows.stop_inside([lease], now):
                     runner.reckon()
             else:
                 self.wound.add(lease)
-                runner.nesting.call_off(lease)
+                runner.sub_workflows.call_off(lease)
                 if stops:
                     runner.end(stops, now)
                     runner.look()

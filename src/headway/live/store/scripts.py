@@ -76,7 +76,7 @@ class _Status:
         return told[Halt(halted)] if halted else 2 if self.count(State.FAILED) else 0
 
     def codes(self, node: JobId) -> list[int]:
-        """How the processes of a node ended, in their order; without those that were called off."""
+        """How the processes of a node ended, in their order; without those that were cancelled."""
         return [code for (code,) in self._database.run("part_codes", workflow=self.workflow, owner=node)]
 
     def cluster(self, job: JobId) -> int:
