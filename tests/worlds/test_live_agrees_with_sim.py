@@ -1,4 +1,4 @@
-"""The same workflow, run for real and simulated, starts the same jobs in the same order, beside the same others."""
+"""The same workflow, run for real and simulated, starts the same jobs in the same order on the same slots."""
 
 from __future__ import annotations
 
@@ -30,18 +30,21 @@ Jobs = list[tuple[str, int, str]]
 
 @record
 class Start:
-    """A job that starts, and those that run then."""
+    """A job that starts, on which slot, and those that run then."""
 
     job: str
+    slot: int
     beside: frozenset[str]
 
 
 def starts(attempts: list[tuple[str, float, float]]) -> list[Start]:
     """Attempts in order, with their begin and end, as starts."""
-    return [
-        Start(job, frozenset(other for other, _, end in attempts[:at] if end > began))
-        for at, (job, began, _) in enumerate(attempts)
-    ]
+    found, busy_until = [], [0.0] * SLOTS
+    for at, (job, began, end) in enumerate(attempts):
+        slot = next(slot for slot, until in enumerate(busy_until) if until <= began)  # the first that is free
+        busy_until[slot] = end
+        found.append(Start(job, slot, frozenset(other for other, _, until in attempts[:at] if until > began)))
+    return found
 
 
 def live(folder: Path, name: str) -> list[Start]:
@@ -61,7 +64,9 @@ def simulated(folder: Path, name: str, seconds: dict[str, float]) -> list[Start]
     attempts = [(one.job, one.at, one.at + seconds[one.job]) for one in world.started]
     ends = sorted(end for _, _, end in attempts)
     assert all(later - earlier > 0.9 * UNIT for earlier, later in pairwise(ends)), f"ends too close: {ends}"
-    return starts(attempts)
+    found = starts(attempts)
+    assert [start.slot for start in found] == [one.slot for one in world.started]
+    return found
 
 
 def written(folder: Path, jobs: Jobs) -> dict[str, float]:
