@@ -1,17 +1,22 @@
 """What a call costs before it does anything: `headway --help`, `headway show` of one job, `mqsub`; against bare Python.
 
+And how soon a file is refused that would grow without end: 1 MB of xz that unpacks to 6 GB.
+
 .venv/bin/python benchmarks/start_up.py [--repeat 20]
 """
 
 from __future__ import annotations
 
 import argparse
+import lzma
 import os
 import sys
 import tempfile
 from pathlib import Path
 
 from read_dagman import measure, spread
+
+REFUSED = "headway show, refused for its size"
 
 
 def main() -> None:
@@ -23,16 +28,19 @@ def main() -> None:
         script = Path(folder) / "one.sh"
         script.write_text("mqsub -l A -c true\n")
         os.environ["HEADWAY_SUBMISSIONS"] = str(Path(folder) / "submissions.sh")
+        bomb = Path(folder) / "bomb.dag.xz"
+        bomb.write_bytes(lzma.compress(b"# nothing but a remark\n" * 3_000_000, preset=0) * 90)
         commands = {
             "python -c pass": [sys.executable, "-c", "pass"],
             "headway --help": [str(programs / "headway"), "--help"],
             "headway show, one job": [str(programs / "headway"), "show", str(script)],
             "mqsub": [str(programs / "mqsub"), "-l", "A", "-c", "true"],
+            REFUSED: [str(programs / "headway"), "show", str(bomb)],
         }
         found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands}
         for _ in range(repeat):
             for name, argv in commands.items():
-                found[name].append(measure(argv))
+                found[name].append(measure(argv, 2 if name == REFUSED else 0))
     floor = found["python -c pass"]
     print(f"median (least–most) of {repeat} runs\n")
     print("| command | wall ms | CPU ms | CPU / bare Python |")
