@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _socket import timeout
+
 from headway.live.client.messages import REQUESTS, RESPONSES, VERSION, Greeting, Refusal
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
@@ -34,7 +36,7 @@ class Line:
         found.settimeout(max(0.1, patience))
         try:
             greeting = line.next()
-        except TimeoutError:
+        except (TimeoutError, timeout):  # two errors before Python 3.10
             line.close()
             raise _silent(home) from None
         except OSError:

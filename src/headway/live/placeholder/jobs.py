@@ -1,4 +1,4 @@
-"""The jobs that run here: started in sessions of their own, waited for by pidfd, ended when they must be."""
+"""The jobs that run here: started in sessions of their own, waited for by handles, ended when they must be."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from itertools import islice
 
 from headway.live.failpoint import failpoint
 from headway.live.home.folder import Home
+from headway.live.placeholder.exits import handle_of
 from headway.live.placeholder.launch import Launch, nested_command, spread_command
 from headway.live.placeholder.orphans import MARK, Search, mark
 from headway.live.placeholder.outputs import Outputs, tail_of
@@ -63,7 +64,7 @@ class NoRoomError(Exception):
 
 
 class Jobs:
-    """What runs, by pidfd."""
+    """What runs, by the handle that tells of its end."""
 
     def __init__(self, home: Home, store: str, server: str | None, roster: Roster, poll: select.epoll) -> None:
         self._home = home
@@ -81,7 +82,7 @@ class Jobs:
         self.memory = 0  # bytes that running jobs have asked for
         self.typical = 0.0  # seconds a job takes, lately
         self.ended = 0  # jobs
-        self._alarms: list[tuple[float, int, int, int]] = []  # when, pidfd, pid, signal
+        self._alarms: list[tuple[float, int, int, int]] = []  # when, handle, pid, signal
         self.launch = Launch(home, roster, Outputs(home.logs, self._log))
         self._told_to_end: dict[int, str] = {}  # and ended; their logs
         self.warnings: list[str] = []  # that somebody should be told
@@ -123,7 +124,7 @@ class Jobs:
         self.roster.began(place, pid, time.clock_gettime(time.CLOCK_BOOTTIME))
         failpoint("spawn.after")
         try:
-            handle = os.pidfd_open(pid)
+            handle = handle_of(pid)
         except OSError as error:  # too many open files: what has just begun is taken back
             signal_group(pid, signal.SIGKILL)
             os.wait4(pid, 0)
@@ -152,7 +153,7 @@ class Jobs:
         job, over = taken_over(self.roster, self.launch.outputs, entry, lease, directory)
         if over is None:
             try:
-                handle = os.pidfd_open(entry.pid)
+                handle = handle_of(entry.pid, is_child=False)
             except ProcessLookupError:  # it has ended this moment
                 over = end_of(self.roster, entry.place, None)
             else:

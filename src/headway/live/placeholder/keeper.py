@@ -63,7 +63,7 @@ class Keeper:
         """How the runner has ended, if it did so at once: a short run does not wait for what few of them need."""
         try:
             handle = os.pidfd_open(self._runner)
-        except OSError:
+        except (OSError, AttributeError):  # a kernel before Linux 5.3
             return None
         ends = select.poll()
         ends.register(handle, select.POLLIN)

@@ -6,6 +6,7 @@ An orphan must not go on beside its second run, so nothing is run again before a
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import time
@@ -14,6 +15,7 @@ from collections.abc import Callable, Collection, Mapping
 from headway.model.record import field, mutable, record
 
 MARK = "HEADWAY_LEASE"
+NO_PIDFD = (errno.ENOSYS, errno.EPERM)  # a kernel before Linux 5.3; a sandbox that refuses what it does not know
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 Session = tuple[float, float]  # when it was begun, between these two times since boot
 _LONG = 5.0  # seconds after which a process that does not end is worth a word
@@ -145,12 +147,21 @@ def _content(path: str) -> bytes:
 def _kill(pid: int, meant: Process) -> int:
     """Ends a process, if its number has not passed on to another."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        handle = os.pidfd_open(pid)
+        try:
+            handle = os.pidfd_open(pid)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in NO_PIDFD:
+                raise
+            handle = None
         try:
             now = process(pid)
             if now is not None and not now.is_dead and now.started == meant.started:
-                signal.pidfd_send_signal(handle, signal.SIGKILL)
+                if handle is None:
+                    os.kill(pid, signal.SIGKILL)
+                else:
+                    signal.pidfd_send_signal(handle, signal.SIGKILL)
                 return 1
         finally:
-            os.close(handle)
+            if handle is not None:
+                os.close(handle)
     return 0

@@ -1,7 +1,7 @@
 """The runner: one process for each local store that starts jobs, waits for them, and tells the store how they ended.
 
 It outlives the process that started it. While a client is there that wants more it takes new jobs; without, it
-finishes what runs, records it and goes. One thread, a selector, a pidfd for each job.
+finishes what runs, records it and goes. One thread, a selector, a handle for each job that tells of its end.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ class Runner:
         self.recipes: set[WorkflowId] = set()  # whose groups are recipes of make
         self.recipe_starts: dict[tuple[WorkflowId, str], Seconds] = {}  # of each, when its first line began
         self.winding_up = WindingUp(self)
+        self.is_dismissed = False  # SIGTERM has come
         self.told, told = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # wakes us when a signal has come
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         self.poll.register(self.told, select.EPOLLIN)
@@ -123,10 +124,13 @@ class Runner:
                 elif handle == self.responses.handle:
                     self.responses.receive(now)
                 elif handle == self.told:
-                    self.give_up(now)
+                    self.hear()
                 # else a connection that is closed: a job that is just being started may still hold a copy
             for ended in well:
                 self.write_down(ended, now)
+            if self.is_dismissed:
+                self.is_dismissed = False
+                self.give_up(now)
             if not self.is_in_full_swing(now):
                 self.jobs.ring(now)
                 self.turn(now)
@@ -166,7 +170,6 @@ class Runner:
 
     def give_up(self, now: Seconds) -> None:
         """SIGTERM, as when the machine goes down: what runs is ended and recorded, to be run again."""
-        os.read(self.told, 64)
         if self.demand.serves:
             self.reception.serving.end(DISMISSED, now)
         self.end_all(now)
@@ -222,7 +225,16 @@ class Runner:
 
     def is_told_soon(self) -> bool:
         """Whether a signal comes for this process as well."""
-        return bool(select.select([self.told], [], [], TOLD_SOON)[0])
+        until = time.monotonic() + TOLD_SOON
+        while not self.is_dismissed and (left := until - time.monotonic()) > 0:
+            if select.select([self.told], [], [], left)[0]:
+                self.hear()
+        return self.is_dismissed
+
+    def hear(self) -> None:
+        """Takes in which signals have come. SIGCHLD, where there are no pidfds, only wakes us: see exits.py."""
+        with contextlib.suppress(BlockingIOError):
+            self.is_dismissed = signal.SIGTERM in os.read(self.told, 64) or self.is_dismissed
 
     def write_down(self, ended: Ended, now: Seconds) -> None:
         finish, lease = self.jobs.settled(ended), ended.job.lease

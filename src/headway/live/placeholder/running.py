@@ -64,7 +64,7 @@ class Ended:
 
 
 def is_over(handle: int) -> bool:
-    """Whether the process of a pidfd has ended."""
+    """Whether the process of a handle has ended."""
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     return bool(poll.poll(0))
