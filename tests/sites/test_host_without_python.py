@@ -16,6 +16,7 @@ import pytest
 from tests.infra.hosts_apart import HostsApart, hosts_apart
 from tests.infra.ports import ports
 from tests.live.ledger import until
+from tests.shell import headway
 from tests.sites.script_bench import JOB, SCRIPT, SERVICES, ScriptBench
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("apart")]
@@ -136,3 +137,12 @@ def test_a_job_of_a_host_that_went_down_is_given_back_only_once_the_host_can_be_
     first, second = submit.asked("history")["attempts"]
     assert first["outcome"] == "given back" and "list of process" in first["reason"]
     assert (second["host"], second["exit_code"]) == ("h2", 0)
+
+
+def test_a_run_at_such_a_host_is_refused_with_the_way_out(hosts: HostsApart, tmp_path: Path) -> None:
+    (tmp_path / "w.sh").write_text("mqsub -l A -c true\n")
+    (tmp_path / "headway.toml").write_text('[sites.bare]\nhost = "h1"\ndirectory = "/root/work"\n')
+    done = headway("run", "w.sh", "--site", "bare", cwd=tmp_path, env=hosts.environment)
+    assert done.returncode == 1
+    assert "h1 has no Python 3.9 or later." in done.stderr
+    assert "headway placeholder --script" in done.stderr

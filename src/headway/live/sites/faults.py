@@ -13,6 +13,10 @@ class LastingError(HeadwayError):
 _NO_PROGRAM = (126, 127)  # exit codes of a shell that cannot start a program
 SSH_FAILED = 255  # the exit code of ssh if it is not the far command's
 _TRY = "Try it by hand: ssh {host} true"
+_PYTHON = (
+    'Install one there, or name it in headway.toml: python = "/path/to/python3". '
+    "Without any: headway placeholder --script gives a script for that host."
+)
 # What ssh says, what it means, the way out, and whether calling again may help.
 _KNOWN = (
     (
@@ -33,11 +37,11 @@ _KNOWN = (
     ),
     (
         *("there is no Python 3.9 or later", "{host} has no Python 3.9 or later."),
-        *('Install one there, or name it in headway.toml: python = "/path/to/python3".', False),
+        *(_PYTHON, False),
     ),
     (
         *("is too old: 3.9 or later is needed", "{host} has no Python 3.9 or later: {said}"),
-        *('Install one there, or name it in headway.toml: python = "/path/to/python3".', False),
+        *(_PYTHON, False),
     ),
     (
         *("cannot be written", "{host}: {said}"),

@@ -21,12 +21,12 @@ _NAMES = """
     engine.silence live.__init__ live.clock live.codec live.failpoint live.client.__init__ live.client.door
     live.client.line live.client.messages live.client.starter live.doors.__init__ live.doors.codec
     live.doors.messages live.doors.pipe live.doors.tls_relay live.home.__init__ live.home.disk
-    live.home.environments live.home.folder live.home.lost
-    live.home.ownership live.home.runner_log live.home.sharing live.placeholder.__init__ live.placeholder.adoption
-    live.placeholder.aside live.placeholder.asked live.placeholder.clients live.placeholder.demand
-    live.placeholder.exchange live.placeholder.exits live.placeholder.inherited live.placeholder.jobs
-    live.placeholder.keeper live.placeholder.launch live.placeholder.limits live.placeholder.lost_files
-    live.placeholder.orphans live.placeholder.others live.placeholder.outputs live.placeholder.partial_outputs live.placeholder.process
+    live.home.environments live.home.folder live.home.lost live.home.ownership live.home.runner_log
+    live.home.sharing live.placeholder.__init__ live.placeholder.adoption live.placeholder.aside
+    live.placeholder.asked live.placeholder.clients live.placeholder.demand live.placeholder.exchange
+    live.placeholder.exits live.placeholder.inherited live.placeholder.jobs live.placeholder.keeper
+    live.placeholder.launch live.placeholder.limits live.placeholder.lost_files live.placeholder.orphans
+    live.placeholder.others live.placeholder.outputs live.placeholder.partial_outputs live.placeholder.process
     live.placeholder.reception live.placeholder.recipe live.placeholder.recovery live.placeholder.responses
     live.placeholder.room live.placeholder.roster live.placeholder.runner live.placeholder.running
     live.placeholder.serving live.placeholder.spawn live.placeholder.spool live.placeholder.sub_workflows
