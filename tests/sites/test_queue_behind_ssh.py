@@ -42,6 +42,10 @@ class Bench(QueueBench):
         found: dict[str, object] = json.loads(text)
         return found
 
+    def logins(self) -> int:
+        """How often somebody has logged in at the login host."""
+        return (self.cluster.hosts.folder / "h1.log").read_text().count("Accepted publickey")
+
     def relays(self) -> list[int]:
         """The ssh to the relay of this store's site."""
         pid, found = runner_of(self.home), []
@@ -65,8 +69,10 @@ def bench(cluster: LoginHost, tmp_path: Path) -> Iterator[Bench]:
 
 def test_sixty_jobs_run_on_nodes_that_reach_only_their_login_host(bench: Bench) -> None:
     bench.jobs(60, 0.1)
+    before = bench.logins()
     bench("run", "w.py", "--site", "cluster")
     bench.each_once(60)
+    assert bench.logins() - before <= 2  # the relay, and all commands of the queue
     assert {one["host"] for one in bench.json("history")["attempts"]} == {"h1"}
     card = bench.card()
     hosts = card["hosts"]

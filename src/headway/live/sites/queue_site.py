@@ -103,6 +103,7 @@ class QueueSite:
                 await relay.close()
             self._tls.close()
             await asyncio.gather(work, return_exceptions=True)
+            await self.remote.close()
 
     async def _opened(self, host: str, port: int) -> int:
         """Listens where the last process of this site did, if it can: placeholders call there."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Sequence
 from shlex import join, quote
 
@@ -15,6 +17,7 @@ from headway.model.errors import HeadwayError
 
 PATIENCE = 60.0  # seconds that a command may take
 PIECE = 1 << 18
+STANDS = 60  # seconds that the connection stays open behind the last command
 
 
 class Remote:
@@ -22,6 +25,9 @@ class Remote:
 
     def __init__(self, site: Site) -> None:
         self.site = site
+        self._shared: list[str] | None = None  # options by which commands share a connection
+        self._sockets = ""  # the folder of its socket
+        self._first = asyncio.Lock()
 
     async def run(self, argv: Sequence[str], given: bytes = b"") -> Completed:
         """A command there, to its end. HeadwayError: nobody knows whether it was done."""
@@ -32,10 +38,38 @@ class Remote:
         return Completed(code, out.decode(errors="replace"), said.decode(errors="replace"))
 
     async def _run(self, command: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
+        async with self._first:
+            if self._shared is None:
+                self._shared = await self._sharing()
+        return await self._started(self.site.arguments(f"exec sh -c {quote(command)}", *self._shared), command, given)
+
+    async def _sharing(self) -> list[str]:
+        """One login serves all commands for a while. A connection that the user shares by own settings stays in use."""
+        if not self.site.host:
+            return []
+        _, out, _ = await self._started(["ssh", "-G", *self.site.ssh_options, "--", self.site.host], "ssh -G")
+        settings = dict(line.partition(" ")[::2] for line in out.decode(errors="replace").splitlines())
+        if settings.get("controlpath", "none") != "none" or not shutil.which("ssh"):
+            return []
+        self._sockets = tempfile.mkdtemp(prefix="headway-ssh-")  # short, and for us alone
+        return [
+            *("-o", "ControlMaster=auto", "-o", f"ControlPath={self._sockets}/%C"),
+            *("-o", f"ControlPersist={STANDS}"),
+        ]
+
+    async def close(self) -> None:
+        """Ends the connection that commands share."""
+        if self._sockets:
+            with contextlib.suppress(HeadwayError):
+                await self._started([*self.site.arguments("exit", *(self._shared or ()), "-O", "exit")][:-1], "ssh -O")
+            shutil.rmtree(self._sockets, ignore_errors=True)
+            self._sockets, self._shared = "", None
+
+    async def _started(self, argv: Sequence[str], command: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
-                *self.site.arguments(f"exec sh -c {quote(command)}"),
+                *argv,
                 stdin=pipe,
                 stdout=pipe,
                 stderr=pipe,

@@ -50,11 +50,11 @@ class Site:
         """Whether its nodes call its login host, as they may not reach this computer."""
         return bool(self.queue and self.host and not self.address)
 
-    def arguments(self, command: str) -> list[str]:
+    def arguments(self, command: str, *options: str) -> list[str]:
         """What to start here so that a command runs there, connected by its standard input and output."""
         if not self.host:
             return ["sh", "-c", command]
-        return ["ssh", *_QUIET, *self.ssh_options, "--", self.host, command]
+        return ["ssh", *_QUIET, *self.ssh_options, *options, "--", self.host, command]
 
 
 # Nobody is there to answer questions; a connection that is cut is noticed within fifteen seconds.
