@@ -4,6 +4,8 @@
 
     two      jobs that start /bin/true through two placeholders on PostgreSQL (fsync on), beside xargs -P2
     ssh      the same at a host behind ssh, on loopback: connecting included
+    far      jobs of 100 ms at a host behind ssh through a relay that delays everything by 50 ms each way: how busy its
+             slots are
     first    until the first job begins at a host behind ssh: one that gets the runner's file, and one that has it
     claims   16 placeholders that claim and finish jobs in batches on PostgreSQL, with no work in them
     crowd    1,376 slots on 20 hosts behind ssh on one store, with jobs that sleep, against the minimal schedule
@@ -18,9 +20,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import math
 import multiprocessing
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -33,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from read_dagman import spread
 from tests.contracts.conftest import emptied
+from tests.infra import relay
 from tests.infra.hosts import Hosts
 from tests.infra.hosts import throw_away as throw_away_hosts
 from tests.infra.postgres import Server
@@ -53,6 +58,7 @@ HOSTS, SLOTS = 20, 1376  # the paper's
 NAP = 10.0  # seconds that each of their jobs sleeps
 WAVES = 3  # jobs for each slot
 DRAWN = 200  # idle placeholders
+DELAY = 0.05  # seconds that a message takes to a far host, and as many back
 LOOK = 30.0  # seconds for which they are watched
 
 
@@ -181,6 +187,27 @@ def ssh(repeat: int, jobs: int = 5000) -> None:
                 ratios.append(wall / floor)
                 alone.append(lasted(times(folder / ".headway/store.db")) / floor)
     row(spread(walls, ".2f"), spread(ratios, ".2f"), spread(alone, ".2f"))
+
+
+def far(repeat: int, jobs: int = 200, seconds: float = 0.1) -> None:
+    print(f"\n### A host behind ssh, {DELAY * 1000:.0f} ms away: {jobs} jobs of {seconds * 1000:.0f} ms (aim: 0.9)\n")
+    row("slots busy", "wall s")
+    row("---", "---")
+    shares, walls = [], []
+    with throw_away_hosts(1) as hosts:
+        behind = "exec 3<>/dev/tcp/%h/%p; cat <&3 & exec cat >&3"
+        way = shlex.join([sys.executable, relay.__file__, str(DELAY), "bash", "-c", behind])
+        for _ in range(repeat):
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+                folder = Path(scratch)
+                write(folder, jobs, f"sleep {seconds}")
+                (folder / "headway.toml").write_text(
+                    f"{LAB}ssh_options = {json.dumps(['-o', f'ProxyCommand={way}'])}\n"
+                )
+                walls.append(run(folder, "run", "w.sh", "--site", "lab", environment=hosts.environment))
+                found = times(folder / ".headway/store.db")
+                shares.append(sum(end - start for start, end in found) / (2 * lasted(found)))
+    row(spread(shares, ".3f"), spread(walls, ".1f"))
 
 
 def first(repeat: int) -> None:
@@ -392,7 +419,16 @@ def _proportional(state: Path, client: int) -> float:
     return total
 
 
-PARTS = {"two": two, "ssh": ssh, "first": first, "claims": claims, "crowd": crowd, "slurm": in_slurm, "idle": idle}
+PARTS = {
+    "two": two,
+    "ssh": ssh,
+    "far": far,
+    "first": first,
+    "claims": claims,
+    "crowd": crowd,
+    "slurm": in_slurm,
+    "idle": idle,
+}
 
 
 def main() -> None:
