@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from shlex import join, quote
 
 from headway.live.sites.queues import Completed
@@ -17,6 +18,7 @@ from headway.model.errors import HeadwayError
 
 PATIENCE = 60.0  # seconds that a command may take
 PIECE = 1 << 18
+LONGEST = 48  # characters of a folder's path, so that a socket in it can have a name as ssh gives it
 STANDS = 60  # seconds that the connection stays open behind the last command
 
 
@@ -39,7 +41,7 @@ class Remote:
 
     async def _run(self, command: str, given: bytes = b"") -> tuple[int, bytes, bytes]:
         async with self._first:
-            if self._shared is None:
+            if self._shared is None or (self._sockets and not Path(self._sockets).is_dir()):  # /tmp may be tidied
                 self._shared = await self._sharing()
         return await self._started(self.site.arguments(f"exec sh -c {quote(command)}", *self._shared), command, given)
 
@@ -49,9 +51,16 @@ class Remote:
             return []
         _, out, _ = await self._started(["ssh", "-G", *self.site.ssh_options, "--", self.site.host], "ssh -G")
         settings = dict(line.partition(" ")[::2] for line in out.decode(errors="replace").splitlines())
-        if settings.get("controlpath", "none") != "none" or not shutil.which("ssh"):
+        if settings.get("controlpath", "none") != "none":
             return []
-        self._sockets = tempfile.mkdtemp(prefix="headway-ssh-")  # short, and for us alone
+        try:
+            folder = tempfile.mkdtemp(prefix="headway-ssh-")  # for us alone
+        except OSError:
+            return []
+        if len(folder) > LONGEST:
+            Path(folder).rmdir()
+            return []
+        self._sockets = folder
         return [
             *("-o", "ControlMaster=auto", "-o", f"ControlPath={self._sockets}/%C"),
             *("-o", f"ControlPersist={STANDS}"),
