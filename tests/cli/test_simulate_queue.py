@@ -11,7 +11,7 @@ from headway.engine.queue import Policy
 from headway.formats.swf import parse, render
 from headway.sim.replay import Replay
 from headway.sim.trials import moments
-from tests.shell import answer, headway
+from tests.shell import ROOT, answer, headway
 from tests.sim.queues import log_of
 
 NUMBER = {"type": "number"}
@@ -73,6 +73,21 @@ def test_the_json_answer_keeps_its_schema(files: tuple[str, str]) -> None:
         assert row["relative_wait"]["mean"] == pytest.approx(row["wait"]["mean"] / 18000)
     assert found["methods"]["individual"]["core_hours"]["mean"] == pytest.approx(7)
     assert found["methods"]["giant"]["core_hours"]["mean"] == pytest.approx(10)
+
+
+def test_a_policy_can_be_a_file_of_ones_own(files: tuple[str, str], tmp_path: Path) -> None:
+    workflow, log = files
+    ours = tmp_path / "mine.toml"
+    text = (ROOT / "src/headway/sim/queue_policies/FL.toml").read_text()
+    ours.write_text(text)
+    call = ("simulate", "queue", workflow, "--log", log, "--starts", "4", "--policy")
+    named, same = answer(*call, "FL"), answer(*call, str(ours))
+    assert same["methods"] == named["methods"]
+    ours.write_text(text.replace("percent = 10.0 ", "percent = -10.0 ").replace("hour = 10.0 ", "hour = 0.0 "))
+    assert answer(*call, str(ours))["methods"] != named["methods"]
+    ours.write_text(text.replace("percent = 10.0 ", "per_cent = 10.0 "))
+    done = headway("simulate", "queue", workflow, "--log", log, "--policy", str(ours))
+    assert done.returncode == 2 and str(ours) in done.stderr and "per_cent" in done.stderr
 
 
 def test_a_seed_gives_the_same_numbers_again_and_another_one_others(files: tuple[str, str]) -> None:

@@ -49,6 +49,21 @@ def policies(draw: st.DrawFn) -> Policy:
     )
 
 
+def as_requested(log: Log, starts: Sequence[float], now: float, width: int, seconds: int) -> Log:
+    """What is there at a moment, one more job at the end; who has not ended by then uses all that was requested."""
+    there = [job for job in range(len(log)) if log.submit[job] <= now]
+    over = [job for job in there if starts[job] + log.run[job] <= now]
+    runs = array("d", [log.run[job] if job in over else log.request[job] for job in there])
+    return Log(
+        *("made up", log.processors, array("d", [*(log.submit[job] for job in there), now])),
+        *(array("d", [*runs, seconds]), array("q", [*(log.width[job] for job in there), width])),
+        *(
+            array("d", [*(log.request[job] for job in there), seconds]),
+            array("q", [*(log.user[job] for job in there), 9]),
+        ),
+    )
+
+
 class Reference:
     """All rules taken literally, with a clock that ticks."""
 
@@ -101,6 +116,15 @@ class Reference:
         while len(self.starts) < len(self.log):
             yield now
             now += 1
+
+    def start_of(self, job: int, now: int) -> int:
+        """When a job starts, if the queue goes on from `now` with nobody else coming."""
+        while job not in self.starts:
+            waiting = [one for one in range(len(self.log)) if one not in self.starts]
+            waiting.sort(key=lambda one: (-self.priority(one, now), one))
+            self.serve(waiting, now)
+            now += 1
+        return self.starts[job]
 
     def serve(self, waiting: list[int], now: int) -> None:
         while waiting and self.log.width[waiting[0]] <= self.free(now):

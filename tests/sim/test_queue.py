@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from headway.engine.queue import AllocationId, FairShare, Policy, Request, Scheduler
 from headway.formats.swf import Log, parse
+from headway.model.record import replace
 from headway.sim.queue import BatchQueue, News, PlainQueue
 from headway.sim.queue_policies import NAMES, policy
 from headway.sim.replay import Replay
 from tests.shell import ROOT
-from tests.sim.queues import Reference, log_of, logs, policies
+from tests.sim.queues import Reference, as_requested, log_of, logs, policies
 
 DATA = (ROOT / "../shared/data/swf").resolve()
 FIRST_COME = Policy("first come")
@@ -156,6 +157,24 @@ def test_any_number_of_estimates_from_one_play_are_those_of_a_play_each(
     fast = Replay(log, rules, [now]).checkpoints[now].copied()
     asked = [(width, seconds) for width in range(1, log.processors + 1) for seconds in (1, 7, 20, 60, 300)]
     assert [fast.showstart(*one, used) for one in asked] == [plain.showstart(*one, used) for one in asked]
+
+
+@settings(max_examples=300)
+@given(logs(within=20), policies(), st.integers(0, 40), st.integers(1, 8), st.integers(1, 60))
+def test_an_estimate_is_what_the_rules_say_taken_literally(
+    log: Log, rules: Policy, after: int, width: int, seconds: int
+) -> None:
+    rules = replace(rules, fair_share=None)  # what would be counted of a future that is only played, no rule says
+    width, now = min(width, log.processors), int(log.submit[0]) + after
+    starts = plain_starts(log, rules)
+    there = as_requested(log, starts, now, width, seconds)
+    reference = Reference(there, rules)
+    mine = len(there) - 1
+    reference.starts = {job: int(starts[job]) for job in range(mine) if starts[job] <= now}
+    plain = PlainQueue(log, rules)
+    plain.advance(now)
+    plain.settle()
+    assert plain.showstart(width, seconds) == reference.start_of(mine, now) - now
 
 
 def test_an_estimate_is_kept_where_nobody_else_comes_and_all_use_their_requests() -> None:
