@@ -65,7 +65,7 @@ def test_a_report_has_claims_tables_and_figures_and_says_how_it_was_made(logs: P
     assert "headway reproduce batchqueue --quick --starts 2" in text
     for said in (
         "could not fail: dags and run times were chosen for it",
-        "- corrected: hybrid waits less than both, told apart, on ",
+        "- corrected: hybrid waits less than both, told apart, in ",
         "then the jobs that still waited at its end",
         "(individual over giant)",  # a list of ratios says of what
     ):
@@ -320,8 +320,21 @@ def test_the_command_takes_starts_for_batchqueue_only(tmp_path: Path) -> None:
 
 def test_quick_and_full_together_are_refused(tmp_path: Path) -> None:
     found = headway("reproduce", "batchqueue", "--quick", "--full", "-o", str(tmp_path / "out"))
-    assert found.returncode == 2 and "--quick, --full and --live exclude each other" in found.stderr
+    assert found.returncode == 2 and "--quick, --full, --live and --beyond exclude each other" in found.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_what_goes_beyond_the_paper_is_a_report_of_its_own_under_all_policies(logs: Path, tmp_path: Path) -> None:
+    plan = replace(
+        PLANS["beyond"], starts=2, configurations=(0,), some=(0,), families=("EMAN",), variants=LITTLE.variants
+    )
+    reproduce(plan, tmp_path / "out", logs, ignore, ignore)
+    text = (tmp_path / "out" / "report.md").read_text()
+    assert "It judges no claims." in text and "Fig. 10" not in text
+    for rules in POLICIES:
+        assert f"| corrected | Ada | {rules} |" in text
+        assert f"| Ada | {rules} | giant |" in text
+    assert f"| {LITTLE.variants[2].name} | Ada | FL |" in text
 
 
 def test_what_is_done_to_others_counts_those_who_still_wait() -> None:
@@ -331,6 +344,6 @@ def test_what_is_done_to_others_counts_those_who_still_wait() -> None:
         rows[:, :, COLUMNS.index(name)] = value
     report = Report("", "", notes=True)
     cell = Cell("Ada", "FCFS", "paper", (("EMAN", 0),), dict.fromkeys((*METHODS, OURS), rows))
-    add_others(report, {("Ada", "FCFS", "paper"): cell})
+    add_others(report, {("Ada", "FCFS", "paper"): cell}, PLANS["quick"])
     told = ["2.0 by -10 s", "1.0 by at least 3,600 s", "+1.0 h"]
-    assert report.data["others"] == {f"Ada, {how}": told for how in METHODS}
+    assert report.data["others"] == {f"Ada, FCFS, {how}": told for how in METHODS}

@@ -95,6 +95,8 @@ class Report:
 
     def _sum(self) -> str:
         """How many claims hold; the same claims under other assumptions are counted apart."""
+        if not self.claims:
+            return "It judges no claims."
         own = [claim for claim in self.claims if not claim.variant_of]
         others = [claim for claim in self.claims if claim.variant_of]
         held, broken = (sum(claim.holds is holds for claim in own) for holds in (True, False))

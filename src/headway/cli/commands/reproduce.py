@@ -43,6 +43,13 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     is_flag=True,
     help="prio, some minutes: real placeholders that come in batches, beside the simulator.",
 )
+@click.option(
+    "--beyond",
+    "beyond",
+    is_flag=True,
+    help="batchqueue, half an hour: other estimates, wrong run times, guests, and what it does to others, under all"
+    " policies on a fifth of the dags.",
+)
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
 @click.option(
     "--data",
@@ -65,6 +72,7 @@ def command(
     quick: bool,
     full: bool,
     live: bool,
+    beyond: bool,
     output: str | None,
     data: str | None,
     starts: int | None,
@@ -90,14 +98,16 @@ def command(
     """
     from headway.cli.display.bar import Bar
 
-    if quick + full + live > 1:
-        raise UsageError("--quick, --full and --live exclude each other.", "Give one of them.")
-    how = "full" if full else "live" if live else "quick"
+    if quick + full + live + beyond > 1:
+        raise UsageError("--quick, --full, --live and --beyond exclude each other.", "Give one of them.")
+    how = "full" if full else "live" if live else "beyond" if beyond else "quick"
     folder = Path(output) if output else Path("reproduced") / name
     beside = _DATA / _KINDS[name]
     found = Path(data) if data else beside if beside.is_dir() else None
     if how == "live" and name != "prio":
         raise UsageError(f"{name} has no --live.", "Leave --live out.")
+    if how == "beyond" and name != "batchqueue":
+        raise UsageError(f"{name} has no --beyond.", "Leave --beyond out.")
     if name != "batchqueue" and starts is not None:
         raise UsageError("--starts is for batchqueue.", "Leave it out.")
     if name != "trellisdag" and (on or store is not None):

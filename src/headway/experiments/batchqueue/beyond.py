@@ -9,7 +9,7 @@ import numpy as np
 
 from headway.experiments.batchqueue.measuring import Cell, read_log
 from headway.experiments.batchqueue.numbers import Cells, Value, average, share
-from headway.experiments.batchqueue.plans import HELD_OUT, METHODS, OURS, VARIANT_POLICY, Plan
+from headway.experiments.batchqueue.plans import HELD_OUT, METHODS, OURS, Plan
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, Row
 from headway.experiments.report import Report
 from headway.formats.swf import Log
@@ -133,58 +133,57 @@ def add_loose(report: Report, cells: Cells) -> None:
             ratios = [share([both], how, "strict", metric) for metric in ("wait", "core_hours")]
             told = ["-" if one is None else f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in ratios]
             cut = f"{both.of('strict', 'cut').mean():.1f} / {both.of(how, 'cut').mean():.1f}"
-            rows.append([cluster, how, *told, cut])
+            rows.append([cluster, rules, how, *told, cut])
     if not rows:
         return
     report.say(
         "## Loose mapping",
         "An allocation runs its own jobs first, then guests that fit, by rank; nothing is started that would be cut"
-        f" off. Under {VARIANT_POLICY}, over strict mapping, by pairs:",
+        " off. Over strict mapping, by pairs:",
     )
-    report.table(["cluster", "method", "wait", "CPU hours", "jobs cut off: strict / loose"], rows)
-    report.data["loose"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+    report.table(["cluster", "policy", "method", "wait", "CPU hours", "jobs cut off: strict / loose"], rows)
+    report.data["loose"] = {", ".join(row[:3]): row[3:] for row in rows}
 
 
 def add_estimates(report: Report, cells: Cells, plan: Plan) -> None:
     """How good must an estimate be for hybrid to win?"""
     names = [one.name for one in plan.variants if one.name in ("requested", "corrected", "history", "history-median")]
-    places = [(cluster, VARIANT_POLICY, "requested") for cluster in CLUSTERS]
-    base = {place[0]: cells[place] for place in places if place in cells}
+    places = [(cluster, rules, "requested") for rules in plan.variant_policies for cluster in CLUSTERS]
+    base = {place[:2]: cells[place] for place in places if place in cells}
     if not base or len(names) < 2:
         return
     report.say(
         "## Estimates: how good must one be?",
-        f"hybrid under {VARIANT_POLICY} on {len(next(iter(base.values())).dags)} dags, told waits by each estimate."
+        f"hybrid on {len(next(iter(base.values())).dags)} dags, told waits by each estimate."
         " Error: estimated less real wait of its groups, mean and without sign, in seconds. The last columns: hybrid's"
         " wait over individual's and giant's, by pairs.",
     )
     rows = []
     for name in names:
-        for cluster, reference in base.items():
-            cell = cells.get((cluster, VARIANT_POLICY, name))
+        for (cluster, rules), reference in base.items():
+            cell = cells.get((cluster, rules, name))
             if cell is not None:
-                rows.append([name, cluster, *_errors(cell), *_over(cell, reference)])
-    report.table(
-        ["estimate", "cluster", "error", "without sign", "real wait", "hybrid waits", "/ individual", "/ giant"], rows
-    )
+                rows.append([name, cluster, rules, *_errors(cell), *_over(cell, reference)])
+    head = ["error", "without sign", "real wait", "hybrid waits", "/ individual", "/ giant"]
+    report.table(["estimate", "cluster", "policy", *head], rows)
     report.say(*_answers(cells, base, names))
-    report.data["estimates"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+    report.data["estimates"] = {", ".join(row[:3]): row[3:] for row in rows}
 
 
-def _answers(cells: Cells, base: dict[str, Cell], names: Sequence[str]) -> Iterator[str]:
+def _answers(cells: Cells, base: dict[tuple[str, str], Cell], names: Sequence[str]) -> Iterator[str]:
     """With which estimates hybrid wins, and on which side they are wrong."""
     lines = []
     for name in names:
         wins, low, several = 0, 0, 0
-        for cluster, reference in base.items():
-            cell = cells.get((cluster, VARIANT_POLICY, name))
+        for place, reference in base.items():
+            cell = cells.get((*place, name))
             if cell is not None:
                 ratios = [share([_beside(cell, reference)], "hybrid", other) for other in ("individual", "giant")]
                 wins += all(one is not None and one.high < 1 for one in ratios)
                 low += bool(cell.of("hybrid", "error").sum() < 0)
                 several += 1
         lines.append(
-            f"- {name}: hybrid waits less than both, told apart, on {wins} of {several} clusters; the estimate is too"
+            f"- {name}: hybrid waits less than both, told apart, in {wins} of {several} cells; the estimate is too"
             f" low on average on {low}."
         )
     yield "\n".join(lines)
@@ -221,43 +220,43 @@ def add_variants(report: Report, cells: Cells, plan: Plan) -> None:
         return
     report.say(
         "## Wrong run times, and all jobs of the logs",
-        f"Mean waits in seconds under {VARIANT_POLICY} on {len(plan.families) * len(plan.some)} dags, 95% intervals"
+        f"Mean waits in seconds on {len(plan.families) * len(plan.some)} dags, 95% intervals"
         " over starts. error-σ: expected run times are wrong by a lognormal factor; jobs that an allocation cuts off"
         " run again. Requests have no margin: a job that takes any longer than expected can be cut off, so that small"
         " errors cost whole runs too. all-jobs: jobs of the log that did"
         " not finish are replayed too.",
     )
-    report.table(["variant", "cluster", *METHODS, "cut off: " + " / ".join(METHODS)], rows)
-    report.data["variants"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+    report.table(["variant", "cluster", "policy", *METHODS, "cut off: " + " / ".join(METHODS)], rows)
+    report.data["variants"] = {", ".join(row[:3]): row[3:] for row in rows}
 
 
 def _variants(cells: Cells, plan: Plan) -> Iterator[list[str]]:
     for name in ("requested", *(one.name for one in plan.variants if one.error or one.jobs)):
-        for cluster in CLUSTERS:
-            cell = cells.get((cluster, VARIANT_POLICY, name))
-            if cell is None or (name == "requested" and cluster == "Star"):
+        for cluster, rules in ((cluster, rules) for cluster in CLUSTERS for rules in plan.variant_policies):
+            cell = cells.get((cluster, rules, name))
+            if cell is None:
                 continue
             cut = " / ".join(f"{cell.of(how, 'cut').mean():.1f}" for how in METHODS)
             shown = "as the paper" if name == "requested" else name
-            yield [shown, cluster, *_waits(cell, METHODS), cut]
+            yield [shown, cluster, rules, *_waits(cell, METHODS), cut]
 
 
-def add_others(report: Report, cells: Cells) -> None:
+def add_others(report: Report, cells: Cells, plan: Plan) -> None:
     """What our submissions did to the others in the queue."""
     report.say(
         "## What it did to others",
-        "What one workflow changed for the jobs of the log until it ended; FCFS. First the jobs that started at another"
+        "What one workflow changed for the jobs of the log until it ended. First the jobs that started at another"
         " time because of it, and by how much on average (+: later); then the jobs that still waited at its end and"
         " would have started without it, and for how long so far: they go on waiting, so that is the least. Both for"
         " each submission. In all: what both make together, in hours.",
     )
     rows = []
-    for cluster in CLUSTERS:
-        cell = cells.get((cluster, "FCFS", "paper"))
+    for cluster, rules in ((cluster, rules) for cluster in CLUSTERS for rules in plan.variant_policies):
+        cell = cells.get((cluster, rules, "paper"))
         if cell is not None:
-            rows += [[cluster, how, *_to_others(cell, how)] for how in METHODS]
-    report.table(["", "", "started at another time", "still waited", "in all"], rows)
-    report.data["others"] = {f"{row[0]}, {row[1]}": row[2:] for row in rows}
+            rows += [[cluster, rules, how, *_to_others(cell, how)] for how in METHODS]
+    report.table(["cluster", "policy", "method", "started at another time", "still waited", "in all"], rows)
+    report.data["others"] = {", ".join(row[:3]): row[3:] for row in rows}
 
 
 def _to_others(cell: Cell, how: str) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from headway.experiments.batchqueue.dags import configurations
 from headway.experiments.batchqueue.keeping import COLUMNS, Kept, Rows
-from headway.experiments.batchqueue.plans import HELD_OUT, PAPER, POLICIES, VARIANT_POLICY, Plan, Variant
+from headway.experiments.batchqueue.plans import HELD_OUT, PAPER, POLICIES, Plan, Variant
 from headway.experiments.batchqueue.standins import CLUSTERS, STAND_INS, StandIn
 from headway.experiments.batchqueue.standins import HELD_OUT as HELD_OUT_LOGS
 from headway.formats.swf import Log, parse
@@ -69,7 +69,7 @@ def total(plan: Plan, folder: Path) -> int:
     beyond = sum(
         len([one for one in variant.clusters if one in there]) * len(dags_of(plan, variant)) * len(variant.methods)
         for variant in plan.variants
-    )
+    ) * len(plan.variant_policies)
     held = [one for one in HELD_OUT_LOGS if (folder / f"{one.log}.swf.xz").is_file()] if plan.held_out else []
     out = len(held) * len(POLICIES) * len(dags_of(plan, HELD_OUT)) * len(HELD_OUT.methods)
     return (paper + beyond + out) * plan.starts
@@ -80,7 +80,11 @@ def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]
     for stand_in in (*STAND_INS, *(HELD_OUT_LOGS if plan.held_out else ())):
         logs: dict[str, Log | None] = {}
         replays: dict[tuple[str, str], Served] = {}
+        before = ""
         for rules, variant in _order(plan, stand_in.cluster):
+            if rules != before:  # no policy is asked for again once the next one's turn has come
+                replays.clear()
+                before = rules
             jobs = variant.jobs or stand_in.jobs
             if jobs not in logs:
                 logs[jobs] = read_log(stand_in, data, jobs)
@@ -89,15 +93,16 @@ def measured(plan: Plan, data: Path, folder: Path, done: Callable[[float], None]
                 served = replays.setdefault((jobs, rules), Served(log, rules))
                 kept = Kept(folder / f"{stand_in.cluster}-{rules}.jsonl")
                 yield _cell(plan, stand_in, served, variant, kept, done)
-            if rules != VARIANT_POLICY:  # variants are of one policy: the others are not asked for again
-                replays.pop((jobs, rules), None)
 
 
 def _order(plan: Plan, cluster: str) -> list[tuple[str, Variant]]:
     if cluster not in CLUSTERS:
         return [(rules, HELD_OUT) for rules in POLICIES]
-    beyond = [(VARIANT_POLICY, variant) for variant in plan.variants if cluster in variant.clusters]
-    return [*((rules, PAPER) for rules in POLICIES), *beyond]
+    found = []
+    for rules in POLICIES:
+        beyond = plan.variants if rules in plan.variant_policies else ()
+        found += [(rules, PAPER), *((rules, variant) for variant in beyond if cluster in variant.clusters)]
+    return found
 
 
 class Served:
