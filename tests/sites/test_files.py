@@ -174,6 +174,47 @@ def test_large_files_arrive_whole_though_the_connection_breaks_again_and_again(a
     assert not [*apart.folder.rglob("*.headway-part")]
 
 
+def _moved(connection: int, what: str) -> int:
+    """The bytes that an ssh has read ("rchar") or written ("wchar") so far: from one side of it to the other."""
+    lines = Path(f"/proc/{connection}/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what))
+
+
+def test_when_a_connection_breaks_only_what_is_missing_goes_over_the_next_one(apart: Bench) -> None:
+    size = 96 << 20
+    (apart.folder / "in/large").write_bytes(os.urandom(size))
+    command = f"{note('begin', apart)}; cp in/large out/copy; {note('end', apart)}"
+    apart.script(
+        f"first = workflow.job('a', {command!r}, inputs=['in/large'], outputs=['out/copy'])",
+        f"workflow.job('b', {note('home', apart)!r} + '; until test -e {apart.folder}/go; do sleep 0.1; done',"
+        " after=first)",
+    )
+    run = apart.begin("run", "w.py", "--site", "a")
+
+    def part(folder: Path, name: str) -> int:
+        found = [one.stat().st_size for one in folder.rglob(f"{name}.headway-part")]
+        return found[0] if found and found[0] > size // 4 else 0
+
+    def cut(folder: Path, name: str) -> int:
+        """Breaks the connection in the middle of a file. How many bytes of it may go over the next one."""
+        until(lambda: part(folder, name))
+        missing = size - part(folder, name)
+        apart.kill(apart.connections())
+        return missing * 4 // 3 + (2 << 20)  # in base64, with all else that is said
+
+    most = cut(apart.folder / "there", "large")
+    apart.wait_for("begin")
+    (connection,) = apart.connections()
+    assert 0 < _moved(connection, "rchar") < most < size * 4 // 3
+    most = cut(apart.folder / "out", "copy")
+    apart.wait_for("home")
+    (connection,) = apart.connections()
+    assert 0 < _moved(connection, "wchar") < most < size * 4 // 3
+    (apart.folder / "go").touch()
+    assert run.wait(60) == 0, apart.logs()
+    assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
 def test_an_end_whose_files_are_on_their_way_is_not_lost_with_the_channel(apart: Bench) -> None:
     command = f"{note('begin', apart)}; head -c 64000000 /dev/urandom > out/large; {note('end', apart)}"
     apart.script(f"workflow.job('a', {command!r}, outputs=['out/large'])", "workflow.job('b', 'true', after='a')")
