@@ -24,7 +24,7 @@ from headway.live.store.allocations import State as AllocationState
 from headway.live.store.allocations import name_of
 from tests.experiments.test_trellisdag_crews import run_by
 from tests.infra.queues import Cluster, slurm
-from tests.live.ledger import runner_of, until
+from tests.live.ledger import is_alive, runner_of, until
 from tests.sites.queue_bench import QueueBench
 from tests.sites.script_bench import JOB, ScriptBench, in_queue, kill_all, known
 
@@ -139,6 +139,29 @@ def test_a_run_in_allocations_is_watched_kept_and_cancelled_like_any(bench: Queu
     (bench.folder / "go").touch()
     bench("run", "w.py", "--site", "cluster")
     assert bench.ledger == {"begin": 2, "end": 1}
+
+
+def test_a_job_that_runs_in_an_allocation_is_explained_and_stopped_there_and_runs_again_when_enabled(
+    bench: QueueBench,
+) -> None:
+    gated = "echo pid $$ >> ledger; echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger"
+    bench.script(f"workflow.job('j', {gated!r})", "workflow.job('k', 'true', after='j')")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    (pid,) = (int(line.split()[1]) for line in bench.ledger if line.startswith("pid"))
+    (said,) = bench.json("explain", "j")["because"]
+    assert said.startswith(f"It has been running on {os.uname().nodename} for ") and is_alive(pid)
+    assert bench.json("explain", "k")["because"] == ["It waits for j (running)."]
+    bench("stop", "j")
+    until(lambda: not is_alive(pid))
+    assert run.wait(60) == 3
+    (attempt,) = bench.json("history")["attempts"]
+    assert (attempt["site"], attempt["outcome"], attempt["reason"]) == ("cluster", "given back", "called off")
+    assert "It is disabled" in bench.json("explain", "j")["because"][0] and bench.ledger["end"] == 0
+    (bench.folder / "go").touch()
+    bench("enable", "j")
+    bench("run", "w.py", "--site", "cluster")
+    assert (bench.ledger["begin"], bench.ledger["end"]) == (2, 1)
 
 
 # --- several nodes ---------------------------------------------------------------------------------------------------
