@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -249,6 +252,53 @@ def test_a_full_disk_there_is_told_and_what_did_not_fit_runs_when_there_is_room(
     subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
     assert run.wait(60) == 0
     assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
+@pytest.fixture
+def crowded(bench: Bench) -> Iterator[Path]:
+    """The disk of the host on which the far runner keeps its folders, and jobs write: small."""
+    needs_root("mounting a small disk")
+    place = bench.folder / "far"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=400", "none", place], check=True)
+    bench.hosts.set(XDG_STATE_HOME=f"{place}/state")
+    yield place
+    bench.hosts.set()
+    bench.close()
+    for pid in _users(place):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not _users(place))
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def _users(place: Path) -> list[int]:
+    """Processes that have files open below a folder."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(str(handle.readlink()).startswith(f"{place}/") for handle in (one / "fd").iterdir()):
+                found.append(int(one.name))
+    return found
+
+
+def test_a_disk_that_jobs_there_fill_with_the_runners_own_files_on_it_loses_no_job_and_is_told(
+    crowded: Path, bench: Bench
+) -> None:
+    fill = f"mkdir {crowded}/filled; cd {crowded}/filled; head -c 100000000 /dev/zero > large"
+    fill += "; n=0; while touch $n; do n=$((n + 1)); done; true"
+    bench.script(
+        f"first = workflow.job('filler', {note('filler', bench)!r} + {f'; {fill}'!r})",
+        f"for n in range(12): workflow.job(f'j{{n}}', 'echo $HEADWAY_JOB >> {bench.folder}/ledger', after=first)",
+    )
+    run = bench.begin("run", "w.py", "--site", "a")
+    assert run.stderr is not None
+    said = run.stderr.readline()
+    assert "site a" in said and "No space left on device" in said, said + bench.logs()
+    shutil.rmtree(crowded / "filled")
+    assert run.wait(120) == 0, bench.logs()
+    assert bench.ledger == {"filler": 1, **{f"j{number}": 1 for number in range(12)}}
+    attempts = bench.json("history")["attempts"]
+    assert sorted(one["job"] for one in attempts if one["exit_code"] == 0) == sorted(bench.ledger)
 
 
 def test_a_pipe_or_an_endless_device_among_the_outputs_does_not_hold_up_the_site(apart: Bench) -> None:

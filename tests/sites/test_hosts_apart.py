@@ -276,7 +276,7 @@ def test_a_quota_of_processes_slows_a_host_down_and_no_job_fails_of_it(bench: Be
         run = bench.begin("run", "w.py", "--site", "narrow")
         said = bench.said(run)
         assert run.returncode == 0, said + bench.logs()
-        assert "a job cannot be started: Resource temporarily unavailable." in said, said
+        assert "site narrow: a job cannot be started: Resource temporarily unavailable." in said, said
         bench.done_once(20)
     finally:
         bench.hosts.off("h2")  # its limit goes with it
