@@ -181,6 +181,28 @@ def test_what_would_change_a_store_of_another_user_is_refused_even_to_root(share
 
 
 @needs_root
+@pytest.mark.parametrize(
+    "words",
+    [["submit", "w.sh"], ["placeholder"], ["serve"], ["sites", "start", "far"], ["sites", "stop", "far"]],
+    ids=lambda words: " ".join(words),
+)
+@pytest.mark.parametrize("named", [False, True], ids=["found", "named"])
+def test_nobody_works_for_a_store_of_another_user_or_opens_it_to_other_hosts(
+    shared: Path, words: list[str], named: bool
+) -> None:
+    path = flow(shared, "mqsub -l A -c true")
+    (shared / "headway.toml").write_text('[sites.far]\nhost = "nowhere.invalid"\nshared = true\n')
+    assert headway("run", str(path)).returncode == 0
+    home = shared / ".headway"
+    (home / "sites").mkdir(mode=0o700, exist_ok=True)  # several hosts may use it
+    give_away(home)
+    files = {file: file.lstat().st_mtime_ns for file in home.rglob("*")}
+    place = ["--store", str(home)] if named or words == ["placeholder"] else []
+    refused(headway(*words, *place, cwd=shared), "belongs to nobody", "Run this as nobody")
+    assert {file: file.lstat().st_mtime_ns for file in home.rglob("*")} == files
+
+
+@needs_root
 def test_a_store_of_another_user_is_looked_at_and_no_link_in_it_followed(shared: Path) -> None:
     path = flow(shared, "mqsub -l A -c 'echo hello'")
     assert headway("run", str(path)).returncode == 0

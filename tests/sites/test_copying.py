@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headway.live.sites.copying import AT_ONCE, BESIDE, PIECE, Copying
+import pytest
+
+from headway.live.sites.copying import AT_ONCE, BESIDE, PART, PIECE, Copying
 from headway.live.sites.frames import Folder, Put, Read, Seen
 from headway.live.sites.front_files import answered
 from headway.model.errors import HeadwayError
@@ -125,6 +128,105 @@ def test_a_file_that_cannot_be_sent_holds_up_only_those_who_need_it(tmp_path: Pa
     (why,) = (one for one in link.ended if one != "good")
     assert "cannot be written there: Too many levels of symbolic links" in why
     assert not (tmp_path / "elsewhere").exists()
+
+
+LARGE = bytes(range(256)) * (5 * PIECE // 256) + b"end"
+
+
+def cut_after(link: Link, turns: int) -> None:
+    """The connection breaks: what was not answered by then is lost."""
+    for _ in range(turns):
+        link.turn()
+
+
+def sent(link: Link) -> int:
+    """How many bytes of files went there."""
+    return sum(len(base64.b64decode(one.data)) for one in link.said if isinstance(one, Put))
+
+
+def asked_for(link: Link) -> list[int]:
+    """Where in files the pieces begin that were asked for."""
+    return [one.at for one in link.said if isinstance(one, Read)]
+
+
+def half_sent(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A file here, its place there, and the part of it that a connection has left when it broke."""
+    here, there, first = tmp_path / "in", tmp_path / "there/in", Link()
+    here.write_bytes(LARGE)
+    first.there("sent", (here, there))
+    cut_after(first, 5)  # two looks, three pieces
+    part = there.with_name(f"{there.name}{PART}")
+    assert part.stat().st_size == 3 * PIECE and not there.exists()
+    return here, there, part
+
+
+def half_fetched(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """The same of a file that comes home: its place there, its place here, the part here."""
+    there, here, first = tmp_path / "there", tmp_path / "home/out", Link()
+    there.write_bytes(LARGE)
+    first.here("home", (there, here))
+    cut_after(first, 5)  # a list, a look, three pieces
+    part = here.with_name(f"{here.name}{PART}")
+    del first  # as in a process that dies, files are closed
+    assert part.stat().st_size == 3 * PIECE and not here.exists()
+    return there, here, part
+
+
+def test_after_a_cut_only_the_rest_of_a_file_is_sent(tmp_path: Path) -> None:
+    here, there, part = half_sent(tmp_path)
+    again = Link()
+    again.there("sent", (here, there))
+    again.finish()
+    assert again.ended == ["sent"] and there.read_bytes() == LARGE and not part.exists()
+    assert sent(again) == len(LARGE) - 3 * PIECE
+
+
+def test_after_a_cut_only_the_rest_of_a_file_is_fetched(tmp_path: Path) -> None:
+    there, here, part = half_fetched(tmp_path)
+    again = Link()
+    again.here("home", (there, here))
+    again.finish()
+    assert again.ended == ["home"] and here.read_bytes() == LARGE and not part.exists()
+    assert asked_for(again) == [3 * PIECE, 4 * PIECE, 5 * PIECE]
+
+
+@pytest.mark.parametrize("damage", [b"x", LARGE + b"longer than all of it"])
+def test_a_part_there_that_was_damaged_is_not_kept(tmp_path: Path, damage: bytes) -> None:
+    here, there, part = half_sent(tmp_path)
+    with part.open("r+b") as file:
+        file.write(damage)
+    again = Link()
+    again.there("sent", (here, there))
+    again.finish()
+    assert again.ended == ["sent"] and there.read_bytes() == LARGE and not part.exists()
+    assert sent(again) == len(LARGE)
+
+
+@pytest.mark.parametrize("damage", [b"x", LARGE + b"longer than all of it"])
+def test_a_part_here_that_was_damaged_is_not_kept(tmp_path: Path, damage: bytes) -> None:
+    there, here, part = half_fetched(tmp_path)
+    with part.open("r+b") as file:
+        file.write(damage)
+    again = Link()
+    again.here("home", (there, here))
+    again.finish()
+    assert again.ended == ["home"] and here.read_bytes() == LARGE and not part.exists()
+    assert asked_for(again)[-6:] == [number * PIECE for number in range(6)]
+
+
+def test_a_part_that_is_damaged_while_the_rest_is_sent_is_noticed_and_sent_anew(tmp_path: Path) -> None:
+    here, there, part = half_sent(tmp_path)
+    again = Link()
+    again.there("sent", (here, there))
+    cut_after(again, 3)  # its part was looked at, and found good
+    with part.open("r+b") as file:
+        file.write(b"x")
+    again.finish()
+    assert again.ended == [f'"{there}" cannot be written there: what came is not what was sent.']
+    assert not there.exists()
+    again.there("sent", (here, there))  # as it is tried again
+    again.finish()
+    assert again.ended[-1] == "sent" and there.read_bytes() == LARGE
 
 
 def test_nothing_to_copy_is_done_at_once(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,6 +177,47 @@ def test_large_files_arrive_whole_though_the_connection_breaks_again_and_again(a
     assert not [*apart.folder.rglob("*.headway-part")]
 
 
+def _moved(connection: int, what: str) -> int:
+    """The bytes that an ssh has read ("rchar") or written ("wchar") so far: from one side of it to the other."""
+    lines = Path(f"/proc/{connection}/io").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(what))
+
+
+def test_when_a_connection_breaks_only_what_is_missing_goes_over_the_next_one(apart: Bench) -> None:
+    size = 96 << 20
+    (apart.folder / "in/large").write_bytes(os.urandom(size))
+    command = f"{note('begin', apart)}; cp in/large out/copy; {note('end', apart)}"
+    apart.script(
+        f"first = workflow.job('a', {command!r}, inputs=['in/large'], outputs=['out/copy'])",
+        f"workflow.job('b', {note('home', apart)!r} + '; until test -e {apart.folder}/go; do sleep 0.1; done',"
+        " after=first)",
+    )
+    run = apart.begin("run", "w.py", "--site", "a")
+
+    def part(folder: Path, name: str) -> int:
+        found = [one.stat().st_size for one in folder.rglob(f"{name}.headway-part")]
+        return found[0] if found and found[0] > size // 4 else 0
+
+    def cut(folder: Path, name: str) -> int:
+        """Breaks the connection in the middle of a file. How many bytes of it may go over the next one."""
+        until(lambda: part(folder, name))
+        missing = size - part(folder, name)
+        apart.kill(apart.connections())
+        return missing * 4 // 3 + (2 << 20)  # in base64, with all else that is said
+
+    most = cut(apart.folder / "there", "large")
+    apart.wait_for("begin")
+    (connection,) = apart.connections()
+    assert 0 < _moved(connection, "rchar") < most < size * 4 // 3
+    most = cut(apart.folder / "out", "copy")
+    apart.wait_for("home")
+    (connection,) = apart.connections()
+    assert 0 < _moved(connection, "wchar") < most < size * 4 // 3
+    (apart.folder / "go").touch()
+    assert run.wait(60) == 0, apart.logs()
+    assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
 def test_an_end_whose_files_are_on_their_way_is_not_lost_with_the_channel(apart: Bench) -> None:
     command = f"{note('begin', apart)}; head -c 64000000 /dev/urandom > out/large; {note('end', apart)}"
     apart.script(f"workflow.job('a', {command!r}, outputs=['out/large'])", "workflow.job('b', 'true', after='a')")
@@ -208,6 +252,53 @@ def test_a_full_disk_there_is_told_and_what_did_not_fit_runs_when_there_is_room(
     subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
     assert run.wait(60) == 0
     assert digest(apart.folder / "out/copy") == digest(apart.folder / "in/large")
+
+
+@pytest.fixture
+def crowded(bench: Bench) -> Iterator[Path]:
+    """The disk of the host on which the far runner keeps its folders, and jobs write: small."""
+    needs_root("mounting a small disk")
+    place = bench.folder / "far"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,nr_inodes=400", "none", place], check=True)
+    bench.hosts.set(XDG_STATE_HOME=f"{place}/state")
+    yield place
+    bench.hosts.set()
+    bench.close()
+    for pid in _users(place):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not _users(place))
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def _users(place: Path) -> list[int]:
+    """Processes that have files open below a folder."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(str(handle.readlink()).startswith(f"{place}/") for handle in (one / "fd").iterdir()):
+                found.append(int(one.name))
+    return found
+
+
+def test_a_disk_that_jobs_there_fill_with_the_runners_own_files_on_it_loses_no_job_and_is_told(
+    crowded: Path, bench: Bench
+) -> None:
+    fill = f"mkdir {crowded}/filled; cd {crowded}/filled; head -c 100000000 /dev/zero > large"
+    fill += "; n=0; while touch $n; do n=$((n + 1)); done; true"
+    bench.script(
+        f"first = workflow.job('filler', {note('filler', bench)!r} + {f'; {fill}'!r})",
+        f"for n in range(12): workflow.job(f'j{{n}}', 'echo $HEADWAY_JOB >> {bench.folder}/ledger', after=first)",
+    )
+    run = bench.begin("run", "w.py", "--site", "a")
+    assert run.stderr is not None
+    said = run.stderr.readline()
+    assert "site a" in said and "No space left on device" in said, said + bench.logs()
+    shutil.rmtree(crowded / "filled")
+    assert run.wait(120) == 0, bench.logs()
+    assert bench.ledger == {"filler": 1, **{f"j{number}": 1 for number in range(12)}}
+    attempts = bench.json("history")["attempts"]
+    assert sorted(one["job"] for one in attempts if one["exit_code"] == 0) == sorted(bench.ledger)
 
 
 def test_a_pipe_or_an_endless_device_among_the_outputs_does_not_hold_up_the_site(apart: Bench) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from headway.live.store.allocations import name_of
 from tests.infra.queues import Cluster, gridengine
 from tests.live.ledger import until
 from tests.sites.queue_bench import QueueBench
@@ -28,6 +32,37 @@ def bench(cluster: Cluster, tmp_path: Path) -> Iterator[QueueBench]:
     found.close()
 
 
+GATED = "echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger"
+
+
+def gated(bench: QueueBench) -> subprocess.Popen[str]:
+    """A run of one job, which has begun and waits."""
+    bench.script(f"workflow.job('j', {GATED!r})")
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin")
+    return run
+
+
+def queued(bench: QueueBench) -> list[str]:
+    """The names of all that the queue has now."""
+    tree = ElementTree.fromstring(bench.cluster("qstat", "-xml", "-u", "*"))
+    return [one.findtext("JB_name", "") for one in tree.iter("job_list")]
+
+
+def ever(bench: QueueBench) -> list[str]:
+    """The names of all that has run, from Grid Engine's accounts: a name is the fifth of their fields."""
+    lines = (bench.cluster.folder / "default/common/accounting").read_text().splitlines()
+    return [line.split(":")[4] for line in lines if not line.startswith("#")]
+
+
+def next_number(bench: QueueBench) -> int:
+    """The number of a job that is submitted now and never runs; numbers are given in turn."""
+    words = ["qsub", "-terse", "-h", "-b", "y", "-N", "probe", "-o", "/dev/null", "-j", "y", "/bin/true"]
+    number = bench.cluster(*words).strip()
+    bench.cluster("qdel", number)
+    return int(number)
+
+
 def test_sixty_jobs_run_in_allocations_that_end_when_there_is_no_more_work(bench: QueueBench) -> None:
     bench.jobs(60, 0.1)
     bench("run", "w.py", "--site", "cluster")
@@ -36,15 +71,83 @@ def test_sixty_jobs_run_in_allocations_that_end_when_there_is_no_more_work(bench
     until(lambda: not bench.cluster("qstat").strip())
 
 
-def test_qdel_gives_jobs_back_and_they_run_in_the_next_allocation(bench: QueueBench) -> None:
-    bench.script("workflow.job('j', 'echo begin >> ledger; until test -e go; do sleep 0.1; done; echo end >> ledger')")
-    run = bench.begin("run", "w.py", "--site", "cluster")
-    bench.wait_for("begin")
+def test_qdel_gives_jobs_back_with_the_reason_and_they_run_in_the_next_allocation(bench: QueueBench) -> None:
+    run = gated(bench)
     bench.cluster("qdel", "-u", "*")
     bench.wait_for("begin", 2)
     (bench.folder / "go").touch()
     assert run.wait(120) == 0, bench.logs()
-    assert [one["outcome"] for one in bench.json("history")["attempts"]] == ["given back", "done"]
+    first, last = bench.json("history")["attempts"]
+    assert (first["outcome"], last["outcome"]) == ("given back", "done")
+    assert "told to end" in json.dumps(first), first
+    assert "told to end" in bench("history").stdout
+
+
+def test_an_allocation_whose_time_runs_out_gives_its_jobs_back_with_the_reason(bench: QueueBench) -> None:
+    bench.set(time="15s", allocations=1)
+    run = gated(bench)
+    bench.wait_for("begin", 2)
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    attempts = bench.json("history")["attempts"]
+    assert attempts[0]["outcome"] == "given back" and attempts[0]["reason"], attempts
+    assert attempts[-1]["outcome"] == "done" and bench.ledger["end"] == 1
+
+
+@pytest.mark.parametrize("point", ["allocation.asked", "allocation.submitted"])
+def test_a_crash_while_asking_neither_forgets_an_allocation_nor_asks_twice(bench: QueueBench, point: str) -> None:
+    """One job, and one allocation at once: whatever happens meanwhile, the queue is asked for one in all."""
+    bench.set(allocations=1)
+    bench.jobs(1, 0.1)
+    before = next_number(bench)
+    first = bench.begin("run", "w.py", "--site", "cluster", HEADWAY_FAILPOINT=f"{point}:1")
+    assert first.wait(60) == 1
+    bench("run", "w.py", "--site", "cluster")
+    bench.each_once(1)
+    until(lambda: not queued(bench))
+    assert next_number(bench) == before + 2  # it was submitted once
+    store = bench.store()
+    found = store.allocations.all()
+    (ran,) = (one for one in found if one.began is not None)
+    assert len(found) == (1 if point == "allocation.submitted" else 2)
+    until(lambda: name_of(store.id, ran.id) in ever(bench))
+    assert sum(f"headway-{store.id}-" in name for name in ever(bench)) == 1
+
+
+def test_what_the_queue_has_under_our_name_and_the_store_does_not_know_is_cancelled_and_nothing_else(
+    bench: QueueBench,
+) -> None:
+    bench.jobs(2, 0.1)
+    bench("run", "w.py", "--site", "cluster")
+    stray, other = f"headway-{bench.store().id}-999", "headway-0123456789abcdef-1"
+    for name in (stray, other):
+        bench.cluster("qsub", "-b", "y", "-N", name, "-o", "/dev/null", "-j", "y", "/bin/sleep", "300")
+    bench.jobs(3, 0.1)
+    bench("run", "w.py", "--site", "cluster", "--fresh", "--edited", "rerun")
+    until(lambda: stray not in queued(bench))
+    assert other in queued(bench)
+
+
+def test_the_secret_of_an_allocation_is_in_its_private_file_alone(bench: QueueBench) -> None:
+    run = gated(bench)
+    (card,) = bench.folder.glob("state/headway/*/1.json")
+    assert card.stat().st_mode & 0o077 == 0
+    secret = json.loads(card.read_text())["token"]
+    shown = bench.cluster("qstat", "-j", "*") + bench.cluster("qstat", "-xml", "-ext", "-u", "*") + bench.logs()
+    assert f"headway-{bench.store().id}-1" in shown and secret not in shown
+    arguments = b""
+    for one in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            arguments += one.read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    assert b"/1.json" in arguments and secret.encode() not in arguments
+    spool = bench.cluster.folder / "spool"
+    logs, scripts = list(spool.rglob("messages")), [one for one in spool.rglob("job_scripts/*") if one.is_file()]
+    assert logs and scripts
+    assert not [file for file in [*logs, *scripts] if secret in file.read_text(errors="replace")]
+    (bench.folder / "go").touch()
+    assert run.wait(60) == 0
 
 
 def test_no_option_takes_its_name_from_an_allocation_which_would_be_asked_for_without_end(bench: QueueBench) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from headway.live.sites.queues import Completed, Listed, Request, Status, queue
@@ -133,6 +135,44 @@ def test_advice_to_read_the_manual_does_not_hide_what_is_wrong_with_an_option() 
     said = "sbatch: unrecognized option '--partion=long'\nTry \"sbatch --help\" for more information\n"  # 22.05
     with pytest.raises(HeadwayError, match="Slurm refuses: sbatch: unrecognized option '--partion=long'"):
         queue("slurm").submitted(Completed(1, "", said))
+
+
+# As other versions print it. These samples were written for this test, after formats that are documented; none of them
+# was captured. Slurm: JOB STATE CODES of squeue(1), and slurm.schedmd.com/job_reason_codes.html. Grid Engine: qstat(1),
+# sge_status(5) and qstat.xsd, whose address at the head differs in 6.2u5, Open Grid Scheduler and Open Cluster
+# Scheduler; with -f, as a user's ~/.sge_qstat says, what runs is listed by queue. HTCondor: condor_q(1); JobStatus
+# in the manual's list of job attributes; that nothing at all is printed for an empty queue says DIRACGrid/DIRAC#3051.
+Q, R, H, E = Status.QUEUED, Status.RUNNING, Status.HELD, Status.ENDING
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        ("slurm-20.11-squeue-mixed.txt", [("7", R), ("8", Q), ("9", R), ("10", E)]),
+        ("slurm-23.11-squeue-reasons.txt", [("7", Q), ("8", H), ("9", Q), ("10", H)]),
+        ("slurm-24.05-squeue-flags.txt", [("7", H), ("8", H), ("9", R), ("10", E)]),
+        ("gridengine-6.2u5-qstat-mixed.xml", [("7", R), ("8", E), ("9", H)]),
+        ("gridengine-ogs2011.11-qstat-by-queue.xml", [("7", R), ("8", Q)]),
+        ("gridengine-ocs9-qstat-empty.xml", []),
+        ("htcondor-8.6-condor_q-empty.json", []),
+        ("htcondor-9.0-condor_q-one-line.json", [("7", R), ("", Q)]),
+        ("htcondor-24.0-condor_q-states.json", [("7", H), ("8", E), ("9", R)]),
+    ],
+)
+def test_what_other_versions_list(sample: str, expected: list[tuple[str, Status]]) -> None:
+    text = (Path(__file__).parent / "samples" / sample).read_text()
+    found = queue(sample.partition("-")[0]).listed(Completed(0, text, ""))
+    assert [(one.name.removeprefix("headway-0a1b-"), one.status) for one in found] == expected
+
+
+def test_a_reason_of_slurm_with_commas_and_spaces_is_told_whole() -> None:
+    line = "201|headway-0a1b-7|PENDING|ReqNodeNotAvail, UnavailableNodes:n[1-3]\n"
+    assert queue("slurm").listed(Completed(0, line, ""))[0].why == "ReqNodeNotAvail, UnavailableNodes:n[1-3]"
+
+
+def test_what_is_over_is_not_listed_though_squeue_is_told_to_show_it_and_a_state_that_is_new_is_not_over() -> None:
+    lines = "1|headway-0a1b-7|COMPLETED|None\n2|headway-0a1b-8|CANCELLED|None\n3|headway-0a1b-9|NEW_ONE|None\n"
+    assert queue("slurm").listed(Completed(0, lines, "")) == [Listed("3", "headway-0a1b-9", Status.QUEUED)]
 
 
 def test_what_slurm_lists() -> None:

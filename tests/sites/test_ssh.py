@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headway.live.placeholder.recovery import _is_left
-from tests.live.ledger import until
+from tests.live.ledger import is_alive, until
 from tests.sites.bench import Bench
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ssh")]
@@ -159,6 +160,45 @@ def test_status_and_history_show_at_which_site_jobs_run_and_ran(bench: Bench) ->
     assert run.wait(60) == 0
     heading, attempt, *_ = bench("history").stdout.splitlines()
     assert heading.split()[3:5] == ["site", "host"] and attempt.split()[4] == "b"
+
+
+def test_a_job_that_runs_at_a_site_is_explained_and_stopped_there_and_runs_again_when_enabled(bench: Bench) -> None:
+    bench.script(f"workflow.job('j', 'echo pid $$ >> ledger; {GATED}')", "workflow.job('k', 'true', after='j')")
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin")
+    (pid,) = (int(line.split()[1]) for line in bench.ledger if line.startswith("pid"))
+    (said,) = bench.json("explain", "j")["because"]
+    assert said.startswith(f"It has been running on {os.uname().nodename} for ") and is_alive(pid)
+    assert bench.json("explain", "k")["because"] == ["It waits for j (running)."]
+    bench("stop", "j")
+    until(lambda: not is_alive(pid))
+    assert run.wait(60) == 3
+    (attempt,) = bench.json("history")["attempts"]
+    assert (attempt["site"], attempt["outcome"], attempt["reason"]) == ("a", "given back", "called off")
+    assert "It is disabled" in bench.json("explain", "j")["because"][0] and bench.ledger["end"] == 0
+    (bench.folder / "go").touch()
+    bench("enable", "j")
+    bench("run", "w.py", "--site", "a")
+    assert (bench.ledger["begin"], bench.ledger["end"]) == (2, 1)
+
+
+def test_a_job_is_stopped_though_its_host_is_away_and_ends_when_the_host_is_back(bench: Bench) -> None:
+    bench.script(f"workflow.job('j', 'echo pid $$ >> ledger; {GATED}')", "workflow.job('k', 'true')")
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin")
+    (pid,) = (int(line.split()[1]) for line in bench.ledger if line.startswith("pid"))
+    bench.hosts.off("h1")
+    try:
+        until(lambda: "h1 refuses the connection" in bench.logs())
+        bench("stop", "j")
+        told = bench.json("explain", "j")["because"]
+        assert any("It was told to end: its user has stopped it." in one for one in told), told
+        assert is_alive(pid)
+    finally:
+        bench.hosts.on("h1")
+    until(lambda: not is_alive(pid))
+    assert run.wait(60) == 3, bench.logs()
+    assert bench.ledger["end"] == 0 and bench.json("status")["workflows"][0]["running"] == 0
 
 
 def test_a_run_that_uses_only_other_hosts_is_watched_kept_and_cancelled_like_any(bench: Bench) -> None:

@@ -134,11 +134,17 @@ class Guest:
         said = RESPONSES.decode(line)
         if isinstance(said, Progress):
             self._done = said.done
-            self._trouble = said.trouble
+            self._trouble = self._placed(said.trouble)
             failures = [replace(one, log=one.log and f"{self._site}:{one.log}") for one in said.failures]
-            line = RESPONSES.encode(replace(said, done=self._before + said.done, failures=failures))
+            done = self._before + said.done
+            line = RESPONSES.encode(replace(said, done=done, failures=failures, trouble=self._trouble))
         self.is_refused = self.is_refused or isinstance(said, Refusal)
         self._tell(line)
+
+    def _placed(self, trouble: str) -> str:
+        """What is wrong, with the site where it is: there may be several."""
+        where = f"site {self._site}: "
+        return f"{where}{trouble}" if trouble and not trouble.startswith(where) else trouble
 
     def lose_runner(self) -> None:
         """The runner that told it how far it is has gone."""

@@ -135,17 +135,14 @@ class Provisioning:
         dialect = queue(site.queue)
         if self._open and self._relay is not None:  # placeholders of before may call
             await self._relayed(self._relay)
-        within = Within(max(1.0, site.time - MARGIN), site.job_time)
-        wanted = store.allocations.wanted(self._owner.wanted(), site.name, within)
-        self._too_long = sum(one.too_long for one in wanted.values())
-        if not dialect.launcher:  # jobs of several hosts are for other sites
-            wanted = {1: wanted[1]} if 1 in wanted else {}
+        wanted = self._wanted()
         if not self._open and not any(one.eligible for one in wanted.values()) and self.has_looked:
             return
         listed = dialect.listed(await self._owner.remote.run(dialect.listing()))
         await self._compare(listed)
         self._open = store.allocations.open(site.name)
         self.has_looked = True
+        wanted = self._wanted()  # somebody may have come while the queue was asked
         free = self._owner.most - len(self._open)
         for nodes in sorted({1, *wanted, *(one.nodes for one in self._open)}, reverse=True):
             there = [one for one in self._open if one.nodes == nodes]
@@ -155,9 +152,19 @@ class Provisioning:
             more = change(Standing(jobs.eligible, jobs.running, site.cores, len(queued), granted, most))
             for _ in range(self._vain.allowed(min(more, AT_ONCE), len(queued), time.monotonic())):
                 await self._ask(nodes)
-            if more < 0:
+            if more < 0 and not self._owner.is_awaiting:
                 await self._cancel([one for one in queued if one.queue_id is not None][more:])
             free -= max(0, more)
+
+    def _wanted(self) -> dict[int, Wanted]:
+        """Cores that jobs want here, by how many hosts each job runs on."""
+        site = self._owner.site
+        within = Within(max(1.0, site.time - MARGIN), site.job_time)
+        found = self._store.allocations.wanted(self._owner.wanted(), site.name, within)
+        self._too_long = sum(one.too_long for one in found.values())
+        if not queue(site.queue).launcher:  # jobs of several hosts are for other sites
+            return {1: found[1]} if 1 in found else {}
+        return found
 
     async def _compare(self, listed: list[Listed]) -> None:
         """Holds what the store knows against what the queue lists."""

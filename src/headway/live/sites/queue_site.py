@@ -59,6 +59,7 @@ class QueueSite:
         self._before: dict[WorkflowId, int] = {}
         self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
         self._since = time.monotonic()
+        self._awaits = self._since + WELCOME  # until when its first client may be on its way
         self.trouble = ""
         self._troubles = Troubles(home)
         self._streams = 2
@@ -206,7 +207,7 @@ class QueueSite:
 
     async def _stand(self, guest: Guest, wish: Stand) -> None:
         """Somebody wants it to work for all that was submitted from now on, or no more."""
-        self._standing = wish.stand
+        self._standing, self._awaits = wish.stand, 0.0
         note(self._home, wish.stand)
         try:
             if wish.now:
@@ -225,6 +226,11 @@ class QueueSite:
         """How many allocations there may be at once."""
         return max(self.site.allocations if self._before else 0, self._standing)
 
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether nobody has said yet what is wanted, as after a crash: what waits in the queue is kept for them."""
+        return time.monotonic() < self._awaits
+
     def wanted(self) -> list[WorkflowId]:
         """The workflows that placeholders here work for: those that somebody waits for, or all that were submitted."""
         found = self.store.placeholders.wanted(self.site.name)
@@ -236,6 +242,7 @@ class QueueSite:
         self.store.steering.stop_attempts(workflow, leases)
 
     def _want(self, workflow: WorkflowId) -> None:
+        self._awaits = 0.0
         if workflow not in self._before:
             self._before[workflow] = self.done.get(workflow, 0)
             self.store.submissions.want(workflow, [self.site.name])

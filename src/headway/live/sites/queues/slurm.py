@@ -15,6 +15,7 @@ _STATUS = {
     "REQUEUE_FED": Status.QUEUED,
     "REQUEUE_HOLD": Status.HELD,
     "SPECIAL_EXIT": Status.HELD,
+    "RESV_DEL_HOLD": Status.HELD,
     "CONFIGURING": Status.RUNNING,
     "RUNNING": Status.RUNNING,
     "SUSPENDED": Status.RUNNING,
@@ -24,6 +25,22 @@ _STATUS = {
     "STAGE_OUT": Status.ENDING,
     "COMPLETING": Status.ENDING,
 }
+# Listed where SQUEUE_STATES says so. A state that nobody here knows is one of an allocation that is not over.
+_OVER = frozenset(
+    [
+        "BOOT_FAIL",
+        "CANCELLED",
+        "COMPLETED",
+        "DEADLINE",
+        "FAILED",
+        "NODE_FAIL",
+        "OUT_OF_MEMORY",
+        "PREEMPTED",
+        "REVOKED",
+        "TIMEOUT",
+    ]
+)
+_HELD = ("JobHeld", "JobHold")  # what the reasons of held ones begin with: JobHeldUser, JobHoldMaxRequeue
 
 
 class Slurm:
@@ -69,9 +86,11 @@ class Slurm:
         found = list[Listed]()
         for line in answer.out.splitlines():
             parts = line.strip().split("|")
-            if len(parts) == 4 and parts[0].isdigit() and parts[2] in _STATUS:
-                status, why = _STATUS[parts[2]], parts[3] if parts[2] == "PENDING" and parts[3] != "None" else ""
-                found.append(Listed(parts[0], parts[1], Status.HELD if why.startswith("JobHeld") else status, why))
+            if len(parts) == 4 and parts[0].isdigit() and parts[2] not in _OVER:
+                number, name, state, reason = parts
+                why = reason if state == "PENDING" and reason != "None" else ""
+                status = Status.HELD if why.startswith(_HELD) else _STATUS.get(state, Status.QUEUED)
+                found.append(Listed(number, name, status, why))
         return found
 
     def cancel(self, ids: Sequence[str]) -> list[str]:
