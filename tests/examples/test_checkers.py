@@ -20,6 +20,7 @@ from headway.formats import description
 from headway.live.reading.files import Files
 from headway.model.flatten import flatten
 from headway.model.workflow import Workflow
+from tests.infra.hosts import HostsInNamespaces
 from tests.live.crew_of_runners import Crew
 from tests.shell import ROOT, answer, headway
 
@@ -181,6 +182,22 @@ def test_several_placeholders_compute_the_same(place: Path, postgres_url: str) -
     assert python(place, "check.py", "3").returncode == 0
     attempts = json.loads(crew.ask("history", "--json"))["attempts"]
     assert len(attempts) == 18 and {one["exit_code"] for one in attempts} == {0}
+
+
+def test_each_slice_is_verified_on_the_host_that_computed_it(place: Path) -> None:
+    hosts = HostsInNamespaces(2)
+    try:
+        sites = [f'[sites.{name}]\nhost = "{name}"\nshared = true\nslots = 1\n' for name in ("h1", "h2")]
+        (place / "headway.toml").write_text("".join(sites))
+        run = headway("run", "endgames.py", "3", "--site", "h1", "--site", "h2", cwd=place, env=hosts.environment)
+        assert run.returncode == 0, run.stderr
+        assert python(place, "check.py", "3").returncode == 0
+        ran = {one["job"]: one["host"] for one in answer("history", cwd=place)["attempts"]}
+    finally:
+        hosts.remove()
+    assert len(ran) == 18 and len(set(ran.values())) == 2
+    computed = [job for job in ran if not job.endswith("#2")]
+    assert {job: ran[job] for job in computed} == {job: ran[f"{job}#2"] for job in computed}
 
 
 def test_a_run_without_one_arc_fails_the_check(place: Path) -> None:
