@@ -70,7 +70,7 @@ def _of_runs(it: Found, on: str) -> list[Claim]:
             spread,
             spread <= SPREAD,
             note="of the median; it holds if they differ by no more",
-            reason="" if spread <= SPREAD else f"They differ by {apart:.1f} s, which is {_in_the_paper(apart)}.",
+            reason="" if spread <= SPREAD else f"They differ by {apart:.1f} s. {_in_the_paper(apart)}",
         ),
         Claim(
             "nearly-as-many-at-once",
@@ -89,12 +89,12 @@ def _late(it: Found) -> str:
     return (
         f"A job starts {1000 * gap:.0f} ms after the end of its last parent on average, and {it.path} jobs follow one "
         f"another on the longest path: about {gap * it.path:.1f} s. The median run takes {it.lost:.1f} s more than the "
-        f"minimal schedule, which is {_in_the_paper(it.lost)}."
+        f"minimal schedule. {_in_the_paper(it.lost)}"
     )
 
 
 def _in_the_paper(seconds: float) -> str:
-    return f"{seconds / PAPER:.3%} of the paper's {PAPER:,.0f} s"
+    return f"At the paper's scale the same seconds would be {seconds / PAPER:.3%} of the time."
 
 
 def checkers_claims(runs: Sequence[Real]) -> Claim:
