@@ -6,9 +6,9 @@ Two reports, as `headway reproduce trellisdag --on …` writes them; interrupted
 
     runners  the store is on a PostgreSQL server; placeholders on this computer, at a host behind ssh, and in Slurm and
              Grid Engine as the engine asks for them
-    scripts  the store is a file; placeholder.sh in Grid Engine, as in the paper with one job each and submitted again.
-             It calls a service three times a job: with a server, twenty of them would take more of two cores for
-             starting its client than there is.
+    scripts  the store is a file; placeholder.sh in Grid Engine, as in the paper with one job each and submitted again,
+             and twenty placeholders at as many hosts behind ssh. The script calls a service three times a job: with a
+             server, twenty of them would take more of two cores for starting its client than there is.
 """
 
 from __future__ import annotations
@@ -30,12 +30,18 @@ from tests.infra.queues import gridengine, slurm
 
 ROOT = Path(__file__).parents[1]
 SLOTS = 20  # the paper's
-PARTS = {"runners": ("local", "ssh", "slurm", "gridengine"), "scripts": ("gridengine-scripts",)}
+PARTS = {"runners": ("local", "ssh", "slurm", "gridengine"), "scripts": ("gridengine-scripts", "ssh-*")}
 SITES = f"""\
 [sites.ssh]
 host = "h1"
 shared = true
 slots = {SLOTS}
+"""
+EACH = """
+[sites.ssh-{0}]
+host = "h{0}"
+shared = true
+slots = 1
 """
 QUEUE = """
 [sites.{0}]
@@ -60,7 +66,7 @@ def main() -> None:
     with ExitStack() as servers:
         enter = servers.enter_context
         folder = Path(enter(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        server, far = enter(postgres("fsync = on")), enter(hosts(1))
+        server, far = enter(postgres("fsync = on")), enter(hosts(SLOTS))
         queues = enter(slurm(SLOTS, 1)), enter(gridengine(SLOTS))
         environment = {**os.environ, "XDG_STATE_HOME": str(folder / "state")}
         paths = []
@@ -69,9 +75,9 @@ def main() -> None:
             paths.append(more.pop("PATH", ""))
             environment |= more
         environment["PATH"] = ":".join([str(Path(sys.executable).parent), *filter(None, paths), os.environ["PATH"]])
-        (folder / "headway.toml").write_text(
-            SITES + "".join(QUEUE.format(name, SLOTS) for name in ("slurm", "gridengine"))
-        )
+        sites = [EACH.format(number + 1) for number in range(SLOTS)]
+        sites += [QUEUE.format(name, SLOTS) for name in ("slurm", "gridengine")]
+        (folder / "headway.toml").write_text(SITES + "".join(sites))
         for part, places in PARTS.items():
             if options.part in (None, part):
                 command = [sys.executable, "-m", "headway", "reproduce", "trellisdag"]

@@ -20,6 +20,7 @@ from headway.formats import description
 from headway.live.reading.files import Files
 from headway.model.flatten import flatten
 from headway.model.workflow import Workflow
+from tests.infra.hosts import HostsInNamespaces
 from tests.live.crew_of_runners import Crew
 from tests.shell import ROOT, answer, headway
 
@@ -183,8 +184,24 @@ def test_several_placeholders_compute_the_same(place: Path, postgres_url: str) -
     assert len(attempts) == 18 and {one["exit_code"] for one in attempts} == {0}
 
 
-def test_a_run_without_one_arc_fails_the_check(place: Path) -> None:
-    """2100 is computed only after 1110 was, which should wait for it."""
+def test_each_slice_is_verified_on_the_host_that_computed_it(place: Path) -> None:
+    hosts = HostsInNamespaces(2)
+    try:
+        sites = [f'[sites.{name}]\nhost = "{name}"\nshared = true\nslots = 1\n' for name in ("h1", "h2")]
+        (place / "headway.toml").write_text("".join(sites))
+        run = headway("run", "endgames.py", "3", "--site", "h1", "--site", "h2", cwd=place, env=hosts.environment)
+        assert run.returncode == 0, run.stderr
+        assert python(place, "check.py", "3").returncode == 0
+        ran = {one["job"]: one["host"] for one in answer("history", cwd=place)["attempts"]}
+    finally:
+        hosts.remove()
+    assert len(ran) == 18 and len(set(ran.values())) == 2
+    computed = [job for job in ran if not job.endswith("#2")]
+    assert {job: ran[job] for job in computed} == {job: ran[f"{job}#2"] for job in computed}
+
+
+def without_one_arc(place: Path) -> None:
+    """2100 is computed only after 1110 was, which should wait for it and is verified once 2100 is there."""
     script = place / "endgames.py"
     text = script.read_text().replace(
         "    bk, wk, bm, wm = group\n    return [[bk + 1,",
@@ -196,14 +213,21 @@ def test_a_run_without_one_arc_fails_the_check(place: Path) -> None:
         "    if name == '2100':\n"
         "        return [f'until test -e go; do sleep 0.05; done; {line}']\n"
         "    if name == '1110':\n"
-        "        return [f'{line}; code=$?; touch go; exit $code']\n"
+        "        then = f'until test -e out/2100.slice; do sleep 0.05; done; {sys.executable} ver.py 1110'\n"
+        "        return [f'{line}; code=$?; touch go; exit $code', then]\n"
         '    return [[sys.executable, "comp.py", name],',
     )
     text = text.replace(
         '    return [{"affinity=no", "release=yes"}',
-        '    return [{"release=yes"}] if group in ([2, 1, 0, 0], [1, 1, 1, 0]) else [{"affinity=no", "release=yes"}',
+        "    if group in ([2, 1, 0, 0], [1, 1, 1, 0]):\n"
+        '        return [{"release=yes"}, {"release=no"}][: len(getJobsExecutables(level, group))]\n'
+        '    return [{"affinity=no", "release=yes"}',
     )
     script.write_text(text)
+
+
+def test_a_run_without_one_arc_fails_since_a_slice_is_not_there(place: Path) -> None:
+    without_one_arc(place)
     found = headway("run", "endgames.py", "3", "--slots", "2", "--json", cwd=place)
     assert found.returncode == 3
     assert [one["job"] for one in json.loads(found.stdout)["failures"]] == ["VS_2_1/Slice_1_1_1_0"]
@@ -211,6 +235,27 @@ def test_a_run_without_one_arc_fails_the_check(place: Path) -> None:
     assert logs[0]["text"].endswith("2100.slice: this slice has not been computed.\n")
     done = python(place, "check.py", "3")
     assert done.returncode == 1 and "1110.slice: this slice has not been computed." in done.stdout
+
+
+def test_if_a_missing_slice_counts_as_drawn_it_fails_by_wrong_values_that_are_found(
+    place: Path,
+) -> None:
+    without_one_arc(place)
+    program = place / "comp.py"
+    text = program.read_text()
+    first = "        digests[each], _, values"
+    assert first in text
+    program.write_text(
+        text.replace(first, f"        if slice_file.digest_of(each) is None:\n            continue\n{first}")
+    )
+    found = headway("run", "endgames.py", "3", "--slots", "2", "--json", cwd=place)
+    assert found.returncode == 3
+    failed = {one["job"] for one in json.loads(found.stdout)["failures"]}
+    assert "VS_2_1/Slice_1_1_1_0#2" in failed and all(job.endswith("#2") for job in failed)  # and what follows from it
+    logs = answer("logs", "VS_2_1/Slice_1_1_1_0#2", cwd=place)["logs"]
+    assert logs[0]["text"].endswith("values do not follow from those after each move.\n")
+    done = python(place, "check.py", "3")
+    assert done.returncode == 1 and "1110" in done.stdout and "has not been computed" not in done.stdout
 
 
 @pytest.mark.parametrize(("parent", "child"), arcs(), ids=str)

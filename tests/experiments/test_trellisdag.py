@@ -16,7 +16,7 @@ import pytest
 
 from headway.experiments.trellisdag import ranks
 from headway.experiments.trellisdag.all import Plan, reproduce, workflow
-from headway.experiments.trellisdag.checkers import measured
+from headway.experiments.trellisdag.checkers import Real, measured
 from headway.experiments.trellisdag.claims import Found, checkers_claims, claims, place_claims
 from headway.experiments.trellisdag.kept import Kept
 from headway.experiments.trellisdag.replay import Times, run
@@ -112,14 +112,17 @@ def test_each_place_has_its_runs_and_claims_and_an_interrupted_report_goes_on(tm
 
 def test_the_real_program_is_run_on_one_slot_and_on_two_and_checked(tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples/checkers"
-    found = measured(example, tmp_path / "checkers", pieces="3")
+    found = measured(example, tmp_path / "checkers", pieces="3", rounds=1)
     assert [one.slots for one in found] == [1, 2]
     assert all(0 < one.bound < one.seconds for one in found)
     assert found[0].bound == found[0].work
 
 
 def test_the_real_program_is_judged_by_the_papers_rule() -> None:
-    assert checkers_claims(2, 101.0, 100.0).holds and not checkers_claims(1, 102.0, 100.0).holds
+    within, beyond = Real(2, 101.0, 100.0, 190.0), Real(2, 103.0, 100.0, 190.0)
+    assert checkers_claims([within, within, beyond]).holds
+    late = checkers_claims([within, beyond, beyond])
+    assert not late.holds and "the work 95.0 s of each slot" in late.reason
 
 
 def test_claims_are_judged_by_their_rules() -> None:

@@ -46,6 +46,7 @@ def test_scripts_at_a_store_on_a_server(tmp_path: Path, postgres_url: str) -> No
     ("words", "said"),
     [
         (("trellisdag", "--on", "nowhere"), "there is no site nowhere"),
+        (("trellisdag", "--on", "no-*"), "there is no site no-*"),
         (("trellisdag", "--store", "/a/folder"), "--store is for a server here"),
         (("prio", "--on", "scripts"), "--on and --store are for trellisdag"),
     ],
@@ -56,6 +57,26 @@ def test_a_place_that_is_not_there_is_refused_before_anything_begins(
     done = headway("reproduce", *words, cwd=tmp_path)
     assert done.returncode == 2 and said in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("lab-*", "2 placeholders of one slot, one at each of the sites lab-*"),
+        ("big", "One placeholder of 20 slots at the site big"),
+        ("queue", "20 placeholders of one slot, one in each allocation of the site queue"),
+    ],
+)
+def test_sites_are_told_by_their_placeholders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    (tmp_path / "headway.toml").write_text(
+        "".join(f'[sites.lab-{number}]\nhost = "h{number}"\nshared = true\nslots = 1\n' for number in (1, 2))
+        + '[sites.big]\nhost = "h1"\nshared = true\nslots = 20\n'
+        + '[sites.queue]\nqueue = "slurm"\nallocations = 20\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    assert place(name).said == said
 
 
 def test_a_queue_that_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

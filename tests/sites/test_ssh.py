@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from headway.experiments.trellisdag.crews import place
 from headway.live.placeholder.recovery import _is_left
+from tests.experiments.test_trellisdag_crews import run_by
 from tests.live.ledger import is_alive, until
 from tests.sites.bench import Bench
 
@@ -23,6 +25,18 @@ def test_a_run_uses_all_its_sites(bench: Bench) -> None:
     bench.script(*(f"workflow.job('j{number}', {meet!r})" for number in range(6)))
     bench("run", "w.py", "--site", "a", "--site", "b", "--site", "local", "--slots", "2")
     assert Counter(one["site"] for one in bench.json("history")["attempts"]) == {"a": 2, "b": 2, "local": 2}
+
+
+def test_a_crew_of_trellisdags_experiment_is_at_all_sites_of_a_pattern(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in bench.hosts.environment.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(bench.folder)
+    crew = place("[ab]")
+    assert crew.said == "2 placeholders of 2 slots, one at each of the sites [ab]"
+    run_by(crew.crew, bench.folder)
+    assert {one["site"] for one in bench.json("history")["attempts"]} <= {"a", "b"}
 
 
 def test_the_host_needs_no_headway_and_gets_its_file_once(bench: Bench) -> None:

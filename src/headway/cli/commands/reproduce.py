@@ -63,7 +63,8 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     metavar="WHERE",
     multiple=True,
     help="trellisdag: where the placeholders are: local, scripts (placeholder.sh), slurm-scripts or gridengine-scripts"
-    " (one job each, submitted again), or a site of headway.toml with 20 slots. Again for more places. Default: local.",
+    " (one job each, submitted again), or a site of headway.toml with 20 slots, or several ('lab-*'). Again for more"
+    " places. Default: local.",
 )
 @click.option("--store", metavar="URL", help="trellisdag: postgresql://HOST/DATABASE, instead of a file.")
 @click.option("--json", "as_json", is_flag=True, help="Print report.json (docs/json.md says what each key means).")
@@ -155,10 +156,10 @@ def command(
 
 def _check_places(on: tuple[str, ...], store: str | None) -> None:
     """Refuses a place that is not there before anything begins."""
-    from headway.experiments.trellisdag.crews import HERE
-    from headway.live.sites.named import check_sites
+    from headway.experiments.trellisdag.crews import place
     from headway.live.store import is_server
 
-    check_sites(tuple(name for name in on if name not in HERE))
+    for name in on:
+        place(name)
     if store is not None and not is_server(store):
         raise UsageError("--store is for a server here.", "Say --store postgresql://HOST/DATABASE, or leave it out.")

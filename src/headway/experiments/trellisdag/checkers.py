@@ -30,12 +30,12 @@ class Real:
         return max(self.path, self.work / self.slots)
 
 
-def measured(example: Path, folder: Path, pieces: str = "4") -> list[Real]:
-    """A run for each number of slots, each from nothing, and its values checked. `example`: examples/checkers."""
+def measured(example: Path, folder: Path, pieces: str = "4", rounds: int = 3) -> list[Real]:
+    """Rounds of one run for each number of slots; each from nothing, its values checked. `example`: the program."""
     shutil.copytree(example, folder, ignore=shutil.ignore_patterns("out", ".headway"))
     _call(folder, "-m", "headway", "run", "endgames.py", "2")  # compiles the rules
     found = []
-    for slots in _SLOTS:
+    for slots in _SLOTS * rounds:
         for name in ("out", ".headway"):
             shutil.rmtree(folder / name)
         begun = time.monotonic()

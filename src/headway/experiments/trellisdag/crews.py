@@ -9,11 +9,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import join
 from typing import Protocol
 
 from headway.live import placeholder
+from headway.live.home.settings import settings
+from headway.live.sites.named import named_sites
+from headway.live.sites.site import Site
 from headway.model.errors import HeadwayError
 from headway.model.record import record
 
@@ -24,7 +28,6 @@ _HEAD = {
 }
 _SUBMIT = {"slurm": ["sbatch", "--parsable"], "gridengine": ["qsub", "-terse"]}
 _CANCEL = {"slurm": ["scancel", "--name={name}"], "gridengine": ["qdel", "{name}"]}
-HERE = ("local", "scripts", *(f"{queue}-scripts" for queue in _SUBMIT))  # every other place is a site
 
 
 class Crew(Protocol):
@@ -43,7 +46,7 @@ class Place:
 
 
 def place(name: str) -> Place:
-    """The crew of that name; what is none of ours is a site."""
+    """The crew of that name; what is none of ours is a site of headway.toml, or a pattern that fits some (lab-*)."""
     here = "{count} placeholders of one slot on this computer"
     if name == "local":
         return Place(local, here)
@@ -52,7 +55,8 @@ def place(name: str) -> Place:
     queue, _, kind = name.rpartition("-")
     if kind == "scripts" and queue in _SUBMIT:
         return Place(in_queue(queue), f"{{count}} times placeholder.sh in {queue}, one job each and submitted again")
-    return Place(at_site(name), f"Placeholders at the site {name} of headway.toml, {{count}} slots")
+    sites = named_sites([known for known in settings().sites if fnmatchcase(known, name)] or [name])
+    return Place(at_sites(sites), _said(sites, name))
 
 
 @contextlib.contextmanager
@@ -94,16 +98,33 @@ def in_queue(queue: str) -> Crew:
     return crew
 
 
-def at_site(site: str) -> Crew:
-    """Placeholders that Headway starts at a site, for a run that waits for them here."""
+def at_sites(sites: Sequence[Site]) -> Crew:
+    """Placeholders that Headway starts at sites, for a run that waits for them here."""
 
     @contextlib.contextmanager
     def crew(store: str, count: int, folder: Path, script: Sequence[str]) -> Iterator[None]:
-        words = ["run", *script, "--store", store, "--site", site, "--order", "fifo"]
+        words = ["run", *script, "--store", store, "--order", "fifo"]
+        words += [word for site in sites for word in ("--site", site.name)]
         with _begun([[sys.executable, "-m", "headway", *words]], folder):
             yield
 
     return crew
+
+
+def _said(sites: Sequence[Site], name: str) -> str:
+    """How many placeholders there may be, and of how many slots."""
+    first = sites[0]
+    if first.queue:
+        many, slots, where = first.allocations, first.cores, f"one in each allocation of the site {name}"
+    else:
+        many, slots, where = len(sites), first.slots, f"one at each of the sites {name}"
+    if many == 1:
+        return f"One placeholder of {_slots(slots)} at the site {name}"
+    return f"{many} placeholders of {_slots(slots)}, {where}"
+
+
+def _slots(count: int) -> str:
+    return {0: "a slot for each core", 1: "one slot"}.get(count, f"{count} slots")
 
 
 def _script(store: str, folder: Path) -> list[str]:
