@@ -1,11 +1,11 @@
-"""What deadlines cost: cutting large workflows, handling a message on real dags, and both simulators of peers.
+"""What deadlines cost: cutting large workflows, and both simulators of peers (peer_messages.py: a single message).
 
     .venv/bin/python benchmarks/peers.py [--repeat 3] [--jobs 100000] [--nodes 300]
-    .venv/bin/python benchmarks/peers.py --kernel 1048576 [--fan-out 4] [--hours 1]
+    .venv/bin/python benchmarks/peers.py --kernel 1048576 [--fan-out 4] [--hours 1] [--load 0.93]
 
 With --kernel only the kernel is measured: an hour of fork-joins of 8 branches at priority 1.3, arrivals at 93% of all
 power, every message of two phases with its bytes and its time on a link, updates once a second at most. Compiling it
-is not counted, and what is over when the last workflow has arrived.
+is not counted, nor what comes after the last workflow has arrived; then all goes on to its end, to count misses.
 
 Times are CPU times of one thread. Cutting is measured on random dags with three arcs a job, near (within 50 and 1,000
 places) and far, and on a Laplace grid, where all jobs are equal and every cut changes all paths below it.
@@ -22,8 +22,6 @@ from random import Random
 
 from read_dagman import spread
 
-from headway.engine.peer import Peer
-from headway.engine.peering.messages import Letter
 from headway.model.dag import Dag
 from headway.policies.by_when.sequences import decomposition
 from headway.sim.peer_scenario import BEGIN, HOUR, Scenario, laplace
@@ -56,42 +54,30 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
-def handled(simulation: Simulation) -> list[float]:
-    """Microseconds of every message of a run."""
-    taken, whole = list[float](), Peer.handle
-
-    def timed(self: Peer, letter: Letter, now: int) -> list[Letter]:
-        begun = time.perf_counter()
-        found = whole(self, letter, now)
-        taken.append((time.perf_counter() - begun) * 1e6)
-        return found
-
-    Peer.handle = timed  # type: ignore[method-assign]
-    try:
-        simulation.run()
-    finally:
-        Peer.handle = whole  # type: ignore[method-assign]
-    return sorted(taken)
-
-
-def kernel(nodes: int, fan_out: int, hours: float) -> None:
+def kernel(scenario: Scenario) -> None:
     """One simulated grid: CPU seconds, events and memory."""
     from headway.sim.kernels import peer_state as st
+    from headway.sim.peer_answer import of_workflows
     from headway.sim.peer_grid import Grid
 
     Grid(Scenario(nodes=64, hours=0.1)).until(BEGIN + 1000)  # compiles it
     begun = time.process_time()
-    grid = Grid(Scenario(nodes=nodes, fan_out=fan_out, hours=hours, seed=1))
+    grid = Grid(scenario)
     made = time.process_time() - begun
     grid.until(grid.end)
     seconds = time.process_time() - begun
     s, memory = grid.state, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     events = int(s.g[st.G_ALL_EVENTS])
     counts = {name: int(s.g[st.G_COUNTS + number]) for number, name in enumerate(st.NAMES)}
-    print(f"{nodes:,} peers, fan-out {fan_out}, {hours:g} h: {seconds:.0f} s of CPU ({made:.0f} of them to begin),")
+    nodes = scenario.nodes
+    print(f"{nodes:,} peers, fan-out {scenario.fan_out}, {scenario.hours:g} h at {scenario.load:.0%}:", end=" ")
+    print(f"{seconds:.0f} s of CPU ({made:.0f} of them to begin),")
     print(f"{events:,} events, {events / seconds:,.0f} a second,", end=" ")
     print(f"{memory / 1e9:.2f} GB, {memory / nodes / 1000:.1f} kB a peer")
-    print(f"{len(s.arrival):,} workflows; {', '.join(f'{name} {count:,}' for name, count in counts.items())}")
+    print(", ".join(f"{name} {count:,}" for name, count in counts.items()))
+    grid.until(grid.last)
+    told = {name: of_workflows(grid)[name] for name in ("submitted", "accepted", "rejected", "missed")}
+    print("at the end of all: " + ", ".join(f"{count:,} {name}" for name, count in told.items()))
 
 
 def main() -> None:
@@ -102,9 +88,10 @@ def main() -> None:
     parser.add_argument("--kernel", type=int, metavar="NODES")
     parser.add_argument("--fan-out", type=int, default=4)
     parser.add_argument("--hours", type=float, default=1.0)
+    parser.add_argument("--load", type=float, default=0.93)
     options = parser.parse_args()
     if options.kernel:
-        kernel(options.kernel, options.fan_out, options.hours)
+        kernel(Scenario(options.kernel, fan_out=options.fan_out, hours=options.hours, load=options.load, seed=1))
         return
     scenario = Scenario(nodes=options.nodes, hours=0.5)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -117,9 +104,6 @@ def main() -> None:
     print(
         f"{seconds / hours:.1f} s for a simulated hour, {memory / options.nodes / 1000:.1f} kB a peer, queues included"
     )
-    taken = handled(Simulation(scenario))
-    most, late = taken[-1], taken[int(0.99 * len(taken))]
-    print(f"a message: mean {sum(taken) / len(taken):.0f} µs, 99% up to {late:.0f} µs, at most {most:,.0f} µs")
     print(f"\nmedian (least–most) of {options.repeat}\n")
     print("| workflow | jobs | arcs | sequences | CPU s |\n|---|---|---|---|---|")
     shapes = {f"random, within {reach:,}": random_dag(options.jobs, reach) for reach in (50, 1000, options.jobs)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -58,9 +59,44 @@ def test_too_much_work_for_the_slots_is_said_beforehand_and_tried(tmp_path: Path
 def test_jobs_that_tell_no_run_time_leave_it_open_and_the_next_run_knows_them(tmp_path: Path) -> None:
     flow(tmp_path, ("a", "sleep 0.2", None), ("b", "sleep 0.2", None))
     first = headway("run", "w.py", "--deadline", "1h", cwd=tmp_path)
-    assert first.returncode == 0 and "no job tells how long it takes" in first.stderr
+    assert first.returncode == 0 and "no job tells how long it takes. Give the jobs seconds=…, or run" in first.stderr
     again = headway("run", "w.py", "--fresh", "--deadline", "1h", cwd=tmp_path)
     assert "it can be met: the jobs take 0." in again.stderr
+
+
+# A queue of one host, where an allocation begins at once.
+SBATCH = """#!/bin/sh
+for word; do case $word in --job-name=*) name=${word#*=};; esac; done
+echo "7|$name|RUNNING|None" > there
+(sh "$word"; rm there) > /dev/null 2>&1 < /dev/null &
+echo 7
+"""
+CLUSTER = """[sites.cluster]
+queue = "slurm"
+allocations = 1
+cores = 1
+time = "10m"
+idle = "1"
+look = "1"
+"""
+
+
+@pytest.mark.slow
+def test_where_jobs_wait_in_a_queue_it_is_said_that_nobody_knows_how_long(tmp_path: Path) -> None:
+    flow(tmp_path, ("a", "true", 60.0), ("b", "true", 60.0))
+    (tmp_path / "headway.toml").write_text(CLUSTER)
+    for name, text in (
+        ("sbatch", SBATCH.replace("there", str(tmp_path / "there"))),
+        ("squeue", f"#!/bin/sh\ncat {tmp_path}/there 2> /dev/null || true\n"),
+        ("scancel", "#!/bin/sh\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    state = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = headway("run", "w.py", "--site", "cluster", "--deadline", "1h", cwd=tmp_path, env={**os.environ, **state})
+    assert done.returncode == 0
+    assert "it may be met: the jobs take 2 min 00 s to" in done.stderr
+    assert "how long they wait in the queue of cluster is not known." in done.stderr
 
 
 def test_the_moment_it_becomes_impossible_is_told(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from headway.experiments.peercomp.claims import by_maximum, judged, of_bound, of
 from headway.experiments.peercomp.measuring import Plan, Runs, width
 from headway.sim.peer_scenario import Scenario
 
-LITTLE = Plan("quick", 16, 0.15, 2, 64, 0.3, 64, 0.3, (32, 64), 0.3)
+LITTLE = Plan("quick", 16, 0.15, 2, 64, 0.3, 64, 0.3, (32, 64), 0.3, 0.1, 0.15, 20, 0.1, 30, 0.1)
 
 
 def test_the_whole_report_on_little(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_the_whole_report_on_little(tmp_path: Path) -> None:
     claims = {claim.id: claim for claim in report.claims}
     assert all(claims[name].holds for name in ("table-1", "widths", "no-misses", "size-misses", "laplace-misses"))
     text = (tmp_path / "report.md").read_text()
-    assert text.count("Kernel, 64 nodes") == 5 and "Messages, 16 nodes" in text
+    assert text.count("Kernel, 64 nodes") == 6 and "Messages, 16 nodes" in text
     assert all((tmp_path / name).exists() for name in ("figure-6.svg", "sizes.svg"))
     found = json.loads((tmp_path / "report.json").read_text())
     assert len(found["table_2"]) == 8 and len(found["others"]) == 7 and len(found["fits"]) == 3

@@ -55,6 +55,7 @@ from headway.engine.peering.tree_messages import (
     WhoIsRoot,
 )
 from headway.model.errors import UsageError
+from headway.policies.by_when.cells import MOST_POWER
 from headway.policies.by_when.reference_points import EPOCH, epoch
 from headway.policies.by_when.summary import Summary
 
@@ -102,8 +103,11 @@ class Peer:
         return self._sent(self.tree.attach(self.tree.leaf, through[0], now), now)
 
     def recover(self, notes: Iterable[Note], now: int) -> list[Letter]:
-        """After a crash: takes up the workflows that were written down."""
-        self.owner.fastest = max(self.tree.fastest, self.power)
+        """After a crash: takes up the workflows that were written down.
+
+        Until the tree has told how fast its fastest peer is, no deadline is given up as too close for that.
+        """
+        self.owner.fastest = self.tree.fastest or MOST_POWER
         return self._sent(restored(self.owner, notes, now), now)
 
     def handle(self, letter: Letter, now: int) -> list[Letter]:
@@ -162,6 +166,7 @@ class Peer:
                 return tree.adopted(sender, body, now)
             case Ack():
                 tree.acknowledged(sender, body, now)
+                self.owner.fastest = max(tree.fastest, self.power)
                 return []
             case Orphan():
                 return tree.orphaned(sender, body, now)

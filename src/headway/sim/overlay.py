@@ -7,7 +7,7 @@ die, leave and come as they like.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from headway.engine.peer import Peer
@@ -129,8 +129,10 @@ class World:
         self.free_at[peer.number] = 0
 
     def dies(self, number: int) -> None:
-        """Without a word."""
+        """Without a word. What runs there ends."""
         del self.peers[number]
+        self.wakes.pop(number, None)
+        self.running = {key: turn for key, turn in self.running.items() if key[0] != number}
         for owner, workflow in [one for one in self.workflows if one[0] == number]:
             one = self.workflows[owner, workflow]
             if one.state in ("asking", "accepted"):
@@ -142,6 +144,13 @@ class World:
         letters = peer.handle(Letter(number, number, self.now, Withdraw()), self.now)
         self._carry(peer, letters)
         self.dies(number)
+
+    def recovers(self, number: int, notes: Iterable[Note]) -> None:
+        """An owner that was away, and has joined again, goes on from what it has written down."""
+        for (owner, _), one in self.workflows.items():
+            if owner == number and one.state == "orphaned":
+                one.state, one.reason = "accepted" if one.decided >= 0 else "asking", ""
+        self._carry(self.peers[number], self.peers[number].recover(notes, self.now + self.drift(number)))
 
     # --- letters -----------------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def run(
         _until(grid, min(grid.end + MINUTE, grid.last), done)
     while to_the_end and int(grid.state.g[at.G_NOW]) < grid.last and grid.state.g[at.G_OPEN]:
         _until(grid, min(int(grid.state.g[at.G_NOW]) + 5 * MINUTE, grid.last), done)
-    found = {**_of_workflows(grid), **found}
+    found = {**of_workflows(grid), **found}
     found["seconds"] = time.perf_counter() - begun
     found["peak_rss"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return found
@@ -59,7 +59,7 @@ def _until(grid: Grid, when: int, done: Callable[[float], None]) -> None:
         done(MINUTE / 1000)
 
 
-def _of_workflows(grid: Grid) -> dict[str, Any]:
+def of_workflows(grid: Grid) -> dict[str, Any]:
     """What became of the workflows."""
     s, jobs = grid.state, int(grid.state.setting[at.S_JOBS])
     count = len(s.arrival)

@@ -57,7 +57,9 @@ class Scenario:
     least_power: int = 1000
     most_power: int = 3000
     minutes: tuple[float, float] = (5.0, 20.0)  # of a job on a node of power 1000
-    churn: float = 0.0  # share of the peers that die, and are replaced, in an hour
+    churn: float = 0.0  # share of the peers that die or leave, and are replaced, in an hour
+    leaving: float = 0.0  # share of those that say so
+    returning: float = 0.0  # share of those that come back, with what they wrote down
     placer: str = "tree"
     seed: int = 0
     settings: Settings = Settings()
@@ -94,6 +96,8 @@ def checked(scenario: Scenario) -> None:
         raise UsageError(f"there is no fit {shown(scenario.settings.fit)}.", f"There are {', '.join(FITS)}.")
     if not (scenario.priority > 0 and scenario.hours > 0 and scenario.load > 0 and scenario.churn >= 0):
         raise UsageError("priority, hours and load are more than 0, and churn is not less.", "Try --priority 1.3.")
+    if not (0 <= scenario.leaving <= 1 and 0 <= scenario.returning <= 1):
+        raise UsageError("those who say that they leave, and those who come back, are shares.", "Give 0 to 1.")
     if scenario.load > MOST_LOAD or scenario.churn > MOST_CHURN:
         raise UsageError(
             f"a load of {scenario.load:g} and a churn of {scenario.churn:g} are more than can be simulated.",

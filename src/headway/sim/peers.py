@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from headway.engine.peer import Peer
 from headway.engine.peering.messages import Submit
 from headway.model.record import replace
+from headway.sim.churn import KEPT, LOOK, Churn
 from headway.sim.links import Network
 from headway.sim.overlay import SUBMISSIONS, Submitted, World
 from headway.sim.peer_scenario import (
     BEGIN,
-    HOUR,
     MINUTE,
     MODELS,
     PARTS,
@@ -51,8 +50,7 @@ class Simulation:
         self._serial = 0
         self._coming = arrivals(scenario, list(self.powers.values()), streams)
         self._awaited()
-        if scenario.churn:
-            self.world.heap.at(BEGIN + self._between(), self._exchange)
+        self.churn = Churn(self.world, scenario, self.powers) if scenario.churn else None
 
     def _awaited(self) -> None:
         """Plans the next arrival."""
@@ -68,22 +66,6 @@ class Simulation:
             deadline = one.at + int(jobs * one.work / self.powers[owner] / self.scenario.priority)
         self.world.submits(owner, Submit(self._serial, (one.work,) * jobs, arcs, deadline))
         self._awaited()
-
-    def _between(self) -> int:
-        rate = self.scenario.churn * self.scenario.nodes / HOUR
-        return int(self.world.streams.of("churn").expovariate(rate)) + 1
-
-    def _exchange(self) -> None:
-        """A peer dies, and another one joins with an address of its own."""
-        world, rng = self.world, self.world.streams.of("churn")
-        if len(world.peers) > 2:
-            world.dies(rng.choice(list(world.peers)))
-        number = max(self.powers) + 1
-        self.powers[number] = self.powers[rng.randint(1, self.scenario.nodes)]
-        peer = Peer(number, rng.randint(1, self.scenario.nodes), self.powers[number], world.settings, world.now)
-        world.joins(peer, rng.sample(list(world.peers), min(3, len(world.peers))))
-        if world.now < self.end:
-            world.heap.at(world.now + self._between(), self._exchange)
 
     def run(self, done: Callable[[float], None] = lambda seconds: None) -> dict[str, Any]:
         """Lets workflows arrive, then lets all that were accepted end; what was measured."""
@@ -101,6 +83,8 @@ class Simulation:
         limit = max(last, self.end) + 2 * MINUTE
         while world.now < limit and any(one.state in ("asking", "accepted") for one in world.workflows.values()):
             self._until(min(world.now + 5 * MINUTE, limit), done)
+        if self.churn:
+            self.churn.settle()
         found = self._measured(shares)
         found["utilisation"] = used / (sum(self.powers.values()) * (self.end - BEGIN))
         found["events"] = events
@@ -112,13 +96,22 @@ class Simulation:
         world = self.world
         while world.now < when:
             at = min(world.now + MINUTE, when)
-            world.run(at)
+            self._run(at)
             done(MINUTE / 1000)
+
+    def _run(self, when: int) -> None:
+        """Lets time go by; when peers come and go no more, with looks at whether the tree is whole again."""
+        world, churn = self.world, self.churn
+        while churn and churn.is_open and world.now < when:
+            world.run(min(max(world.now, self.end) + LOOK, when))
+            churn.look()
+        world.run(when)
 
     def _measured(self, shares: Sequence[float]) -> dict[str, Any]:
         world = self.world
         flows = list(world.workflows.values())
-        accepted = [one for one in flows if one.state in ("accepted", "done", "failed")]
+        accepted = [one for one in flows if one.state in KEPT]
+        missed = [key for key, one in world.workflows.items() if one.state in KEPT and _missed(one, world.now)]
         done = [one for one in flows if one.state == "done"]
         times = sorted((one.decided - one.at) / 1000 for one in accepted if one.decided >= 0)
         speedups = [self._sequential(one) / (one.ended - one.at) for one in done]
@@ -129,7 +122,7 @@ class Simulation:
             "rejected": sum(one.state == "rejected" for one in flows),
             "orphaned": sum(one.state == "orphaned" for one in flows),
             "failed": sum(one.state == "failed" for one in flows),
-            "missed": sum(_missed(one, world.now) for one in accepted),
+            "missed": len(missed),
             "speedup": sum(speedups) / len(speedups) if speedups else None,
             "allocation_seconds": {name: part(times, share) for name, share in PARTS},
             "hops": {name: part(sorted(one.hops for one in accepted), share) for name, share in PARTS},
@@ -141,6 +134,7 @@ class Simulation:
             "messages": dict(world.messages.most_common()),
             "bytes": dict(world.bytes.most_common()),
             "whole": world.is_whole(),
+            **({"failures": self.churn.measured(missed)} if self.churn else {}),
         }
 
     def _sequential(self, one: Submitted) -> float:
@@ -175,6 +169,8 @@ def answer(scenario: Scenario, found: dict[str, Any], simulator: str = "messages
         "fan_out": scenario.fan_out,
         "update_period": scenario.settings.update / 1000,
         "churn": scenario.churn,
+        "leaving": scenario.leaving,
+        "returning": scenario.returning,
         "fit": scenario.settings.fit,
         "placer": scenario.placer,
         "seed": scenario.seed,

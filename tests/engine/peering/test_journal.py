@@ -90,6 +90,18 @@ def test_a_crash_at_any_step_neither_forgets_nor_doubles_a_workflow(crash_after:
     assert net.held() == 0 and net.peers[OWNER].owner.flows == {}
 
 
+def test_who_is_back_does_not_give_up_what_a_faster_peer_could_still_do() -> None:
+    """It judged by its own power until it was told of a faster peer, and gave up workflows with time to spare."""
+    net = Net()
+    peer = Peer(OWNER, OWNER, 1000, net.settings, net.now)
+    taken = submit(net, deadline=20)  # three jobs of ten minutes, one after the other: too long for its own power
+    facts = (taken.works, taken.arcs, taken.deadline, ())
+    notes = [Note(1, Step.SUBMITTED, facts), Note(1, Step.ACCEPTED, (1,)), Note(1, Step.LOST, tuple(range(5)))]
+    letters = peer.recover(notes, net.now)
+    assert not any(isinstance(letter.body, Outcome) for letter in letters)
+    assert peer.owner.flows[1].plan is not None
+
+
 def test_there_are_many_steps_to_crash_at() -> None:
     assert LETTERS > 25
 

@@ -49,7 +49,15 @@ from headway.model.errors import UsageError, shown
     show_default=True,
     help="Who finds room: the peers, one that knows all queues at no cost, or three tries at random.",
 )
-@click.option("--churn", type=float, default=0.0, show_default=True, help="Share of the peers that die in an hour.")
+@click.option("--churn", type=float, default=0.0, show_default=True, help="Share of the peers that go in an hour.")
+@click.option("--leaving", type=float, default=0.0, show_default=True, help="Share of those that say so; others die.")
+@click.option(
+    "--returning",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Share of those that come back within three minutes, with what they wrote down; others are replaced.",
+)
 @click.option(
     "--simulator",
     type=click.Choice(["auto", "messages", "kernel"]),
@@ -75,6 +83,8 @@ def peers(
     fit: str,
     placer: str,
     churn: float,
+    leaving: float,
+    returning: float,
     simulator: str,
     least_power: int,
     most_power: int,
@@ -91,7 +101,7 @@ def peers(
     \b
       headway simulate peers --nodes 100 --model fork-join --priority 1.3
       headway simulate peers --nodes 100 --model laplace --placer oracle
-      headway simulate peers --nodes 200 --load 0.3 --churn 0.2 --refresh 10s
+      headway simulate peers --nodes 200 --load 0.3 --churn 0.2 --leaving 0.5 --returning 0.5 --refresh 10s
       headway simulate peers --nodes 1000000 --model fork-join --size 8 --priority 1.3 --update-period 1s
     """
     from headway.cli.display.bar import Bar
@@ -114,6 +124,8 @@ def peers(
         least_power=least_power,
         most_power=most_power,
         churn=churn,
+        leaving=leaving,
+        returning=returning,
         placer=placer,
         seed=seed,
         settings=settings,
@@ -156,6 +168,16 @@ def _only_counted(it: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+def _of_failures(it: Mapping[str, Any]) -> list[str]:
+    """What became of workflows while peers came and went."""
+    tree = "not whole again" if it["whole_after"] is None else f"whole {it['whole_after']:.0f} s after the last of it"
+    return [
+        f"churn       {it['died']:,} peers died, {it['left']:,} left, {it['returned']:,} came back; the tree is {tree}",
+        f"            {it['replanned']:,} workflows were planned again; of those accepted {it['met']:,} met their"
+        f" deadlines, {it['not_possible']:,} could not any more, {it['late']:,} were late all the same",
+    ]
+
+
 def _text(it: Mapping[str, Any]) -> str:
     """What people are told."""
     times, events = it["allocation_seconds"], it["events_per_node_second"]
@@ -167,7 +189,9 @@ def _text(it: Mapping[str, Any]) -> str:
         f" {it['missed']:,} deadlines missed",
     ]
     if it["orphaned"]:
-        lines.append(f"            {it['orphaned']:,} owners died")
+        lines.append(f"            the owners of {it['orphaned']:,} are gone")
+    if found := it.get("failures"):
+        lines += _of_failures(found)
     lines += [f"            {count:,} times: {reason}" for reason, count in it["reasons"].items()]
     if it["speedup"] is not None:
         lines.append(

@@ -36,7 +36,7 @@ def told(report: Report, runs: Runs, largest: Mapping[str, Any]) -> None:
         [
             Claim(
                 "handling", "a message is processed in less than 1 ms", average, average < 1,
-                note=f"ms, mean, message by message, {plan.few} nodes; 99% take less than {most:.3f} ms",
+                note=f"ms of CPU, mean, message by message, {plan.few} nodes; 99% take less than {most:.3f} ms",
             ),
             *claims.of_load(largest),
         ]

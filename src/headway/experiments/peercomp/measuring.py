@@ -23,6 +23,7 @@ from headway.sim.ratios import mean
 
 PRIORITIES = (1.1, 1.2, 1.3, 1.4)
 MILLION = 1_000_000
+FEW_SEEDS = 2  # of what takes minutes message by message
 CURVE = 200  # points of one
 UNBOUND = Settings(update=1)
 
@@ -41,11 +42,36 @@ class Plan:
     figure_hours: float
     sizes: tuple[int, ...]  # of grids, for the claim of logarithmic time; of the last one all is measured
     size_hours: float
+    overload_hours: float  # of the largest grid, with more than it can do
+    steady_hours: float  # beside an oracle, at the paper's load
+    middling: int  # nodes, message by message: beside an oracle as well
+    middling_hours: float
+    churned: int  # nodes, message by message, that come and go
+    churned_hours: float
 
 
 PLANS = {
-    "quick": Plan("quick", 80, 1.0, 4, 2_048, 1.0, 16_384, 0.1, (1_000, 10_000, 100_000), 0.25),
-    "full": Plan("full", 80, 1.0, 4, 8_192, 1.0, 1_048_576, 0.05, (1_000, 10_000, 100_000, 1_048_576), 0.5),
+    "quick": Plan(
+        "quick", 80, 1.0, 4, 2_048, 1.0, 16_384, 0.1, (1_000, 10_000, 100_000), 0.25, 0.15, 1.0, 160, 0.5, 200, 0.1
+    ),
+    "full": Plan(
+        "full",
+        80,
+        1.0,
+        4,
+        8_192,
+        1.0,
+        1_048_576,
+        0.05,
+        (1_000, 10_000, 100_000, 1_048_576),
+        0.5,
+        0.15,
+        4.0,
+        500,
+        0.5,
+        2_000,
+        0.15,
+    ),
 }
 
 
@@ -66,12 +92,15 @@ class Runs:
     def beside_others(self, **changes: Any) -> list[dict[str, Any]]:
         """A small scenario with each seed, message by message."""
         base = Scenario(nodes=self.plan.few, hours=self.plan.few_hours)
+        return self.by_messages(replace(base, **changes), self.plan.seeds)
+
+    def by_messages(self, scenario: Scenario, seeds: int) -> list[dict[str, Any]]:
+        """A scenario with each of some seeds, message by message."""
         found = []
-        for seed in range(self.plan.seeds):
-            scenario = replace(base, **changes, seed=seed)
-            one = self._once(f"messages {scenario}", partial(_by_messages, scenario))
-            self._done(cost(base, messages=True))
-            found.append(one["answer"])
+        for seed in range(seeds):
+            one = replace(scenario, seed=seed)
+            found.append(self._once(f"messages {one}", partial(_by_messages, one))["answer"])
+            self._done(cost(one, messages=True))
         return found
 
     def of_many(self, **changes: Any) -> list[dict[str, Any]]:
@@ -116,10 +145,15 @@ def cost(scenario: Scenario, messages: bool = False) -> float:
 
 def expected(plan: Plan) -> float:
     """About how long all of a plan takes."""
-    few = cost(Scenario(nodes=plan.few, hours=plan.few_hours), messages=True) * plan.seeds * 7
+    few = cost(Scenario(nodes=plan.few, hours=plan.few_hours), messages=True) * plan.seeds * (7 + 3)
+    steady = cost(Scenario(nodes=plan.few, hours=plan.steady_hours), messages=True) * plan.seeds * 6
+    middling = cost(Scenario(nodes=plan.middling, hours=plan.middling_hours), messages=True) * FEW_SEEDS * 6
+    churned = cost(Scenario(nodes=plan.churned, hours=plan.churned_hours), messages=True) * 4
     many = cost(Scenario(nodes=plan.many, hours=plan.hours)) * plan.seeds * (8 + 3 + 2)
     figure = cost(Scenario(nodes=plan.figure, hours=plan.figure_hours)) * 6
-    return few + many + figure + sum(cost(Scenario(nodes=nodes, hours=plan.size_hours)) for nodes in plan.sizes)
+    sizes = sum(cost(Scenario(nodes=nodes, hours=plan.size_hours)) for nodes in plan.sizes)
+    overload = cost(Scenario(nodes=plan.sizes[-1], hours=plan.overload_hours))
+    return few + steady + middling + churned + many + figure + sizes + overload
 
 
 def interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -141,14 +175,14 @@ def width(model: str, size: int) -> int:
 
 
 def handling(scenario: Scenario) -> tuple[float, float]:
-    """Milliseconds that a message takes to be handled in a run of the scenario: mean, and the 99th percentile."""
+    """Milliseconds of CPU that a message takes in a run of the scenario: mean, and the 99th percentile."""
     simulation, taken = Simulation(scenario), list[float]()
     whole = Peer.handle
 
     def timed(self: Peer, letter: Any, now: int) -> Any:
-        begun = time.perf_counter()
+        begun = time.thread_time_ns()
         found = whole(self, letter, now)
-        taken.append((time.perf_counter() - begun) * 1000)
+        taken.append((time.thread_time_ns() - begun) / 1e6)
         return found
 
     try:

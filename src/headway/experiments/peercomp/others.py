@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headway.engine.peering.settings import Settings
-from headway.experiments.peercomp import claims
+from headway.experiments.peercomp import beside, claims
 from headway.experiments.peercomp.measuring import Runs
 from headway.experiments.peercomp.measuring import told as words
 from headway.experiments.report import Report
@@ -52,6 +52,7 @@ def told(report: Report, runs: Runs) -> None:
         ]
     )
     report.data["others"] = rows
+    beside.told(report, runs)
     _fits(report, runs)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from headway.live.store import Store
 from headway.model.dag import Dag
-from headway.model.errors import UsageError
 from headway.model.flatten import Flat
 from headway.model.messages import JobId, Seconds, WorkflowId
 from headway.model.quantities import duration
@@ -17,6 +16,7 @@ from headway.policies.by_when.feasible import check, latest_starts
 LOOK = 2.0  # seconds between two looks at what is left, and more where looking takes long
 ORDER = "critical-path"  # which is that of the latest starts: who has least time to spare runs first
 SHARE = 0.02  # of the time that may be spent on looking
+HOW_TO_TELL = "Give the jobs seconds=…, or run it once: Headway remembers how long its jobs take."
 
 
 class Deadline:
@@ -38,14 +38,12 @@ class Deadline:
     def foresee(self, store: Store, workflow: WorkflowId, flat: Flat, times: dict[str, float], slots: int) -> list[str]:
         """What can be said beforehand. One that no schedule could meet is refused, with what would be possible."""
         dag = self._remaining(store, workflow, flat, times)
-        if self.left <= 0:
-            raise UsageError("the deadline is in the past.", "Choose a later one.")
         unknown = dag.job_count - dag.timed
         known = dag.with_seconds([dag.seconds[job] if dag.seconds[job] else 0.0 for job in range(len(dag))])
         self._tails = [
             -start for start in latest_starts(known if dag.timed else dag.with_seconds([0.0] * len(dag)), 0.0)
         ]
-        if not unknown and dag.job_count:
+        if not unknown or self.left <= 0:
             check(dag, self.left)
         return self._said(dag, slots, unknown)
 
@@ -55,7 +53,8 @@ class Deadline:
         most = work / slots + longest * (1 - 1 / slots)  # Graham: no schedule that keeps slots busy takes longer
         when = time.strftime("%H:%M:%S", time.localtime(self.end))
         if unknown and unknown >= dag.job_count:
-            return [f"deadline {when}: whether it can be met is not known, since no job tells how long it takes."]
+            told = f"deadline {when}: whether it can be met is not known, since no job tells how long it takes."
+            return [f"{told} {HOW_TO_TELL}"]
         but = f" ({unknown:,} jobs of unknown length not counted)" if unknown else ""
         left = f"{duration(self.left)} are left"
         if least > self.left:

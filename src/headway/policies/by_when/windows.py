@@ -115,10 +115,12 @@ class Windows:
         place = self.place
         waiting = [(place[job], job) for job in jobs if not self.dag.milestones[job]]
         heapify(waiting)
+        last = -1
         while waiting:
             _, job = heappop(waiting)
-            if job in self.pinned:
+            if job == last or job in self.pinned:  # a job comes once for each neighbour that has changed, in a row
                 continue
+            last = job
             found = self.not_before[job]
             for parent in self.before[job]:
                 known = self.pinned.get(parent)
@@ -133,10 +135,12 @@ class Windows:
         place = self.place
         waiting = [(-place[job], job) for job in jobs if not self.dag.milestones[job]]
         heapify(waiting)
+        last = -1
         while waiting:
             _, job = heappop(waiting)
-            if job in self.pinned:
+            if job == last or job in self.pinned:  # a job comes once for each neighbour that has changed, in a row
                 continue
+            last = job
             found = self.deadline
             for child in self.after[job]:
                 known = self.pinned.get(child)
