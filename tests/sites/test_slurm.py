@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -429,6 +432,45 @@ def test_the_door_lets_nobody_in_who_is_not_the_placeholder_of_an_allocation(ben
             assert secret.encode() not in one.read_bytes()
         except (FileNotFoundError, ProcessLookupError):
             continue
+
+
+@contextlib.contextmanager
+def shown(said: dict[str, object], instance: str) -> Iterator[socket.socket]:
+    """A connection of a process that shows this card at the door."""
+    ours, theirs = socket.socketpair()
+    address = Address(
+        *(said["hosts"], said["port"], said["fingerprint"], said["token"], said["allocation"], instance)  # type: ignore[arg-type]
+    )
+    passing_on = threading.Thread(target=relay, args=(address, theirs.detach()))
+    passing_on.start()
+    try:
+        yield ours
+    finally:
+        ours.close()
+        passing_on.join(30)
+
+
+def is_let_in(said: dict[str, object], instance: str) -> bool:
+    """Whether the door waits for what this process has to say, instead of refusing it."""
+    with shown(said, instance) as line:
+        return not select.select([line], [], [], 2.0)[0]
+
+
+def test_a_token_that_is_replayed_word_by_word_is_refused_while_its_placeholder_is_connected(bench: QueueBench) -> None:
+    bench.set(options='["--hold"]')  # so that its placeholder is this test
+    bench.jobs(1, 0)
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    store = bench.store()
+    until(lambda: [one.state for one in store.allocations.open("cluster")] == [AllocationState.QUEUED])
+    said = card(bench)
+    with shown(said, "first"):
+        until(lambda: [one.state for one in store.allocations.open("cluster")] == [AllocationState.RUNNING])
+        assert not is_let_in(said, "first")
+        assert "showed the token of allocation 1 while its placeholder is here" in bench.logs()
+    until(lambda: is_let_in(said, "first"))  # a connection that broke is made again
+    assert not is_let_in(said, "second")
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) in (3, 130)
 
 
 def test_the_door_is_on_loopback_alone_unless_the_site_says_otherwise(bench: QueueBench) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 KNOCKING = 15.0  # seconds that somebody may take to say who they are
 CARD = 4096  # bytes of that
+ALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}  # gone after 30 s
 PIECE = 1 << 16  # bytes that are read at once: no more is kept of somebody who has not been admitted
 
 
@@ -62,7 +64,7 @@ class TlsDoor:
         self._context.minimum_version = ssl.TLSVersion.TLSv1_3
         self._context.load_cert_chain(path)
         self._server: asyncio.Server | None = None
-        self._there: dict[asyncio.StreamWriter, tuple[Server, Ear]] = {}
+        self._there: dict[asyncio.StreamWriter, tuple[Server, Ear, StoreEnd]] = {}
         self._speaking: Ear | None = None  # whose exchange is under way
         self._ear = -1  # the handle of the store's news that is waited for
         store.news.also_tell(self._told_here)
@@ -81,6 +83,11 @@ class TlsDoor:
         """How many placeholders are connected."""
         return len(self._there)
 
+    @property
+    def ends(self) -> list[StoreEnd]:
+        """Of all that are connected."""
+        return [end for _, _, end in self._there.values()]
+
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
@@ -91,6 +98,7 @@ class TlsDoor:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            _notice_death(writer.get_extra_info("socket"))
             card = await asyncio.wait_for(reader.readuntil(b"\n"), KNOCKING)
             end = self._admitted(card)
             if end is None:
@@ -123,7 +131,7 @@ class TlsDoor:
 
         ear = Ear()
         server = Server(end, ear, say)
-        self._there[writer] = server, ear
+        self._there[writer] = server, ear, end
         async for line in _lines(reader):
             self._speaking = ear
             try:
@@ -142,7 +150,7 @@ class TlsDoor:
         self._spread(news, self._speaking)
 
     def _spread(self, news: dict[WorkflowId, bool], but: Ear | None = None) -> None:
-        for server, ear in self._there.values():
+        for server, ear, _ in self._there.values():
             if ear is not but:
                 ear.note(news)
                 asyncio.get_running_loop().call_soon(server.pass_on)
@@ -166,6 +174,13 @@ class TlsDoor:
         self._ear = handle
         if handle >= 0:
             loop.add_reader(handle, self._hear)
+
+
+def _notice_death(line: socket.socket) -> None:
+    """Has the system end a connection whose other end is cut off or gone; that end may call again meanwhile."""
+    line.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in ALIVE.items():
+        line.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:

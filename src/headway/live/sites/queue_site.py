@@ -130,8 +130,11 @@ class QueueSite:
         ):
             say(f"somebody with a wrong token was not let in (allocation {number}).")
             return None
+        if any(isinstance(end, _Counting) and end.allocation == number for end in self._tls.ends):
+            say(f"somebody else showed the token of allocation {number} while its placeholder is here: not let in.")
+            return None
         self.provisioning.came(number)
-        return _Counting(self)
+        return _Counting(self, number)
 
     # --- clients on this host ----------------------------------------------------------------------------------------
 
@@ -331,8 +334,9 @@ class QueueSite:
 class _Counting(StoreEnd):
     """The store's end for one placeholder; what it has done is counted."""
 
-    def __init__(self, site: QueueSite) -> None:
+    def __init__(self, site: QueueSite, allocation: int) -> None:
         super().__init__(site.store, site.site.name)
+        self.allocation = allocation
         self._site, self._counts = site, site.done
 
     def wanted(self) -> list[WorkflowId]:
