@@ -28,14 +28,15 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--quick",
     "quick",
     is_flag=True,
-    help="prio: ten minutes on two cores; batchqueue, trellisdag, peercomp: three; opportunistic: one. The default.",
+    help="prio: ten minutes on two cores; batchqueue, trellisdag: three; peercomp: six; opportunistic: one."
+    " The default.",
 )
 @click.option(
     "--full",
     "full",
     is_flag=True,
     help="prio: all readings of the dags, about an hour; batchqueue up to twelve; interrupted, they go on."
-    " trellisdag, peercomp: a quarter of an hour and more.",
+    " trellisdag: a quarter of an hour and more; peercomp: half an hour.",
 )
 @click.option(
     "--live",

@@ -25,8 +25,8 @@ REASONS = {
         " more than 8 hops, and the three with more than ten had met five or six refusals."
     ),
     "events-most": _BUSIEST.format(
-        rest="34 of the 1,048,576 peers had more than 40 events in a second, at most 61: owners of two workflows that"
-        " came within a second"
+        rest="34 of the 1,048,576 peers had more than 40 events in a second, at most 61: the busiest owned two"
+        " workflows that came within a second"
     ),
     "out-most": _BUSIEST.format(rest="nobody sent more than 6,603 bytes in a second"),
     "in-75": (
@@ -36,11 +36,10 @@ REASONS = {
     ),
     "churn-misses": (
         "Two were looked at. The branch above their owner was dead, which its leaves notice after three greetings, here"
-        " 90 s. Until then the requests to plan again went nowhere, one every 24 s, and less time was left than that."
+        " 90 s. Until then the requests to plan again, one every 24 s, went nowhere, and then too little time was left."
     ),
     "best-fit": (
         "The smallest hole that seems enough in a summary is more often not enough at the leaf: there are 0.60 refusals"
-        " for each offer, with earliest fit 0.40 and with worst fit 0.46. Worst fit keeps the largest distance to what"
-        " summaries get wrong."
+        " for each offer, with earliest fit 0.40 and with worst fit 0.46."
     ),
 }

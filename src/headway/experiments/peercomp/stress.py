@@ -39,7 +39,7 @@ def overloaded(report: Report, runs: Runs) -> None:
     late = it["too_late"]
     if late:
         report.say(
-            f"{late:,} messages waited longer at a link than clocks may differ by (30 s), near the root; the kernel"
+            f"{late:,} messages waited longer at a link than clocks may differ by (30 s); the kernel"
             " delivers them, and real peers would not believe them."
         )
     report.claim_table(
