@@ -11,7 +11,7 @@ import pytest
 from headway.live.sites.copying import AT_ONCE, BESIDE, PART, PIECE, Copying
 from headway.live.sites.frames import Folder, Put, Read, Seen
 from headway.live.sites.front_files import answered
-from headway.model.errors import HeadwayError
+from headway.model.errors import HeadwayError, shown
 
 if TYPE_CHECKING:
     from headway.live.sites.frames import Control
@@ -222,7 +222,7 @@ def test_a_part_that_is_damaged_while_the_rest_is_sent_is_noticed_and_sent_anew(
     with part.open("r+b") as file:
         file.write(b"x")
     again.finish()
-    assert again.ended == [f'"{there}" cannot be written there: what came is not what was sent.']
+    assert again.ended == [f"{shown(str(there))} cannot be written there: what came is not what was sent."]
     assert not there.exists()
     again.there("sent", (here, there))  # as it is tried again
     again.finish()

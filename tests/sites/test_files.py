@@ -266,7 +266,8 @@ def crowded(bench: Bench) -> Iterator[Path]:
     bench.hosts.set()
     bench.close()
     for pid in _users(place):
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     until(lambda: not _users(place))
     subprocess.run(["umount", "-l", place], check=True)
 
