@@ -70,3 +70,15 @@ def test_what_waits_in_the_queue_when_a_check_is_over_is_taken_back(
     found = checking.checked(site)
     assert not found.ok and "let a placeholder wait for 5 s" in found.problem and "squeue --me" in found.problem
     until(lambda: not _processes(tmp_path) and not there.exists())
+
+
+@pytest.mark.slow
+def test_what_keeps_a_sites_process_from_starting_is_told_by_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = _queue(tmp_path, monkeypatch, squeue="true")
+    with (tmp_path / "headway.toml").open("a") as out:
+        out.write('address = "192.0.2.1:7"\n')  # none of this computer's
+    found = checking.checked(site)
+    assert not found.ok and found.problem.startswith("site cluster: this computer cannot listen at 192.0.2.1:7")
+    until(lambda: not _processes(tmp_path))

@@ -18,9 +18,7 @@ class Steered(Changes):
 
     changed: list[JobId] = field(default_factory=list)
     unspent: list[JobId] = field(default_factory=list)  # parents whose arcs count again
-    certain: list[tuple[JobId, JobId]] = field(
-        default_factory=list
-    )  # premature starts that need no further look: who, because of whom
+    certain: list[tuple[JobId, JobId]] = field(default_factory=list)  # premature starts that are settled: who, by whom
 
     def note(self, row: Row) -> None:
         self.rows[row.key] = row

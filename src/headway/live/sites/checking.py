@@ -71,7 +71,8 @@ def checked(site: Site) -> Checked:
         if json.loads(done.stdout)["failures"][0]["exit_code"] == 1:
             way = f"Write directory = … for site {site.name}, not shared = true."
             return Checked(False, f"it does not have the files of this folder. {way}")
-    return Checked(False, _last(done.stderr, site) or f"headway run ended with {done.returncode}.")
+    problem = _last(done.stderr, site) or _end_of(done.stderr) or f"headway run ended with {done.returncode}."
+    return Checked(False, problem)
 
 
 def _run(
@@ -109,6 +110,12 @@ def _last(said: str, site: Site) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     wrong = [line for line in lines if line.startswith(("headway: ", "waiting: ", f"site {site.name}: "))]
     return wrong[-1].partition(": ")[2] if wrong else ""
+
+
+def _end_of(said: str) -> str:
+    """What a run that failed has said last; of the log of a site's process that it shows, the sentence alone."""
+    lines = said.strip().splitlines()
+    return lines[-1].rpartition(" ends with: ")[2].removeprefix("headway: ") if lines else ""
 
 
 def _late(site: Site, patience: float) -> str:
