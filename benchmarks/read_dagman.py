@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 LOOP = "import sys\nfor line in open(sys.argv[1]):\n    line.split()\n"
@@ -32,10 +33,11 @@ def write_tree(path: Path, nodes: int) -> None:
             out.write(f"PARENT N{node // 2} CHILD N{node}\n")
 
 
-def measure(argv: list[str], exit_code: int = 0) -> tuple[float, float, float]:
+def measure(argv: list[str], exit_code: int = 0, env: Mapping[str, str] | None = None) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak memory in MB of one process."""
     start = time.perf_counter()
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL if exit_code else None)
+    errors = subprocess.DEVNULL if exit_code else None
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=errors, env=env)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -35,8 +35,8 @@ class Traits:
 Taken = tuple[Any, int, tuple[tuple[str, int], ...]]  # what was offered, the cores it gets, its named resources
 
 
-class Table(Rows, Protocol):
-    """What giving out jobs looks at and changes."""
+class Supply(Protocol):
+    """What there is to give out."""
 
     def traits(self, workflow: WorkflowId) -> Traits:
         """What of it does not change."""
@@ -62,6 +62,13 @@ class Table(Rows, Protocol):
     def next_due(self, workflow: WorkflowId, now: Seconds) -> Seconds | None:
         """When the next of them is due."""
 
+
+class Table(Rows, Protocol):
+    """What giving out jobs looks at and changes."""
+
+    @property
+    def supply(self) -> Supply: ...
+
     def save(self, changes: Changes) -> None:
         """Writes rows and nodes, so that what is offered next is up to date."""
 
@@ -71,20 +78,21 @@ class Table(Rows, Protocol):
 
 def claim(table: Table, room: Room, workflow: WorkflowId, now: Seconds) -> Seconds | None:
     """Gives jobs of a workflow to a placeholder while it has room; when those that were put off may run."""
-    traits = table.traits(workflow)
+    supply = table.supply
+    traits = supply.traits(workflow)
     if not traits.special:
-        taken = room.take(table.offers(workflow, 0, room.most, room.within))
+        taken = room.take(supply.offers(workflow, 0, room.most, room.within))
         if taken:
             table.give(workflow, [(job, cores, ()) for job, cores in taken])
         return None
     given, wake = False, None
-    if not table.is_halted(workflow):
+    if not supply.is_halted(workflow):
         _wake(table, workflow, now)
         goes_on = True
         while goes_on and room.most:
             more, goes_on = _take(table, room, workflow, traits)
             given = given or more
-        wake = table.next_due(workflow, now)
+        wake = supply.next_due(workflow, now)
     if traits.final is not None and not given and room.most:
         _call_last(table, room, workflow, traits.final)
     return wake
@@ -93,7 +101,7 @@ def claim(table: Table, room: Room, workflow: WorkflowId, now: Seconds) -> Secon
 def _wake(table: Table, workflow: WorkflowId, now: Seconds) -> None:
     """Jobs that were put off may run once their time has come."""
     changes = Changes()
-    for job in table.due(workflow, now):
+    for job in table.supply.due(workflow, now):
         row = changes.rows[workflow, job] = table.row(workflow, job)
         if row.state is State.LATER:
             row.ready()
@@ -108,12 +116,12 @@ def _take(table: Table, room: Room, workflow: WorkflowId, traits: Traits) -> tup
 
     A node that is opened ends the round: its processes come before whatever follows it.
     """
-    running: dict[str, int] = {}
-    for lane, count in table.running(workflow).items() if traits.lanes else ():
+    supply, running = table.supply, dict[str, int]()
+    for lane, count in supply.running(workflow).items() if traits.lanes else ():
         category = traits.lanes[lane].category
         if category is not None:
             running[category] = running.get(category, 0) + count
-    found = [offer for lane in (0, *traits.lanes) for offer in table.offers(workflow, lane, room.most, room.within)]
+    found = [offer for lane in (0, *traits.lanes) for offer in supply.offers(workflow, lane, room.most, room.within)]
     if traits.lanes:
         found.sort(key=lambda offer: offer.place)
     taken, opened, is_free = list[Taken](), Changes(), False
@@ -175,11 +183,11 @@ def _open(table: Table, workflow: WorkflowId, job: JobId, changes: Changes) -> b
 def _call_last(table: Table, room: Room, workflow: WorkflowId, final: JobId) -> None:
     """The last job runs when nothing else of its workflow runs or will."""
     row = table.row(workflow, final)
-    if row.state is State.WAITING and not table.outlook(workflow).is_under_way:
+    if row.state is State.WAITING and not table.supply.outlook(workflow).is_under_way:
         row.waiting_for = 0
         row.ready()
         table.save(Changes(rows={row.key: row}))
     if row.state is State.ELIGIBLE:
-        taken = room.take([table.last(workflow, final)])
+        taken = room.take([table.supply.last(workflow, final)])
         if taken:
             table.give(workflow, [(job, cores, ()) for job, cores in taken])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from headway.engine.claim import Table, claim
+from headway.engine.claim import Supply, Table, claim
 from headway.engine.progress import Changes
 from headway.engine.ready import Room
 from headway.model.messages import Answer, Lease, Seconds, WorkflowId
@@ -45,7 +45,7 @@ def give(
             wake = due if wake is None else min(wake, due)
     answer = Answer(table.leases, None if wake is None else max(0.0, wake - now))
     if idle and (not table.leases or len(idle) > 1):
-        _look_ahead(table, answer, idle, is_whole)
+        _look_ahead(table.supply, answer, idle, is_whole)
     if changes is not None:
         answer.stops, answer.lost = tuple(changes.stops), tuple(changes.lost)
         for row in changes.rows.values():
@@ -54,13 +54,13 @@ def give(
     return answer
 
 
-def _look_ahead(table: Table, answer: Answer, idle: Sequence[WorkflowId], is_whole: bool) -> None:
+def _look_ahead(supply: Supply, answer: Answer, idle: Sequence[WorkflowId], is_whole: bool) -> None:
     """Says of workflows that a placeholder has nothing of whether anything is to come."""
     given = {lease.workflow for lease in answer.leases}
     for workflow in idle:
         if workflow in given:
             continue
-        outlook = table.outlook(workflow)
+        outlook = supply.outlook(workflow)
         if outlook.is_over:
             answer.over += (workflow,)
         elif outlook.is_stuck(is_whole):

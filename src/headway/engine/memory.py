@@ -174,6 +174,10 @@ class Memory(Board):
 
     # --- what giving out jobs looks at -------------------------------------------------------------------------------
 
+    @property
+    def supply(self) -> Memory:
+        return self
+
     def traits(self, workflow: WorkflowId) -> Traits:
         return self._traits[workflow]
 

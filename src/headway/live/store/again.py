@@ -47,6 +47,6 @@ def _board(database: Database, workflow: WorkflowId, which: str) -> Board:
 
 def _save(database: Database, changes: Changes) -> None:
     if changes.rows:
-        database.change_rows(changes.rows.values())
+        database.jobs.change(changes.rows.values())
     write_nodes(database, changes.nodes)
     write_renewed(database, changes)

@@ -37,6 +37,26 @@ class News(Protocol):
         """The workflows that others have changed since this was last asked; True: attempts may have to end."""
 
 
+class JobRows(Protocol):
+    """The rows of jobs, many at a time: what each kind of database does in its own way. Inside a transaction."""
+
+    def insert(
+        self, submission: Submission, source: str, directory: str, now: Seconds, follows: WorkflowId
+    ) -> WorkflowId:
+        """Writes a workflow with all its rows."""
+
+    def step(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
+        """Reads the rows that ends touch, so that nobody else changes them, does engine.step, and writes the rows."""
+
+    def change(self, rows: Iterable[Row]) -> None:
+        """Writes state, counters and arrival of rows."""
+
+    def lease(
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
+    ) -> list[Lease]:
+        """Writes down who has these jobs now."""
+
+
 class Database(Protocol):
     """One connection to a jobs database."""
 
@@ -55,6 +75,9 @@ class Database(Protocol):
     @property
     def news(self) -> News: ...
 
+    @property
+    def jobs(self) -> JobRows: ...
+
     # --- statements --------------------------------------------------------------------------------------------------
 
     def run(self, name: str, /, **values: object) -> list[tuple[Any, ...]]:
@@ -71,24 +94,6 @@ class Database(Protocol):
 
     def array(self, values: Sequence[int] | Sequence[str]) -> object:
         """Numbers, or texts, as one parameter of a statement."""
-
-    # --- inside a transaction ----------------------------------------------------------------------------------------
-
-    def insert(
-        self, submission: Submission, source: str, directory: str, now: Seconds, follows: WorkflowId
-    ) -> WorkflowId:
-        """Writes a workflow with all its rows."""
-
-    def step(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
-        """Reads the rows that ends touch, so that nobody else changes them, does engine.step, and writes the rows."""
-
-    def change_rows(self, rows: Iterable[Row]) -> None:
-        """Writes state, counters and arrival of rows."""
-
-    def lease(
-        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
-    ) -> list[Lease]:
-        """Writes down who has these jobs now."""
 
     # --- the database itself -----------------------------------------------------------------------------------------
 

@@ -91,23 +91,11 @@ class TakenJob:
         )
 
 
-class Giving:
-    """Inside one transaction of a database."""
+class Supply:
+    """What there is to give to one placeholder, inside one transaction of a database."""
 
-    def __init__(
-        self,
-        database: Database,
-        traits: Callable[[WorkflowId], Traits],
-        placeholder: PlaceholderId,
-        now: Seconds,
-    ) -> None:
-        self._database, self._traits, self._placeholder, self._now = database, traits, placeholder, now
-        self.leases: list[Lease] = []
-
-    # --- a workflow --------------------------------------------------------------------------------------------------
-
-    def traits(self, workflow: WorkflowId) -> Traits:
-        return self._traits(workflow)
+    def __init__(self, database: Database, traits: Callable[[WorkflowId], Traits], placeholder: PlaceholderId) -> None:
+        self._database, self.traits, self._placeholder = database, traits, placeholder
 
     def is_halted(self, workflow: WorkflowId) -> bool:
         return bool(self._database.run("halted", workflow=workflow)[0][0])
@@ -116,7 +104,7 @@ class Giving:
         return outlook(self._database, workflow)
 
     def offers(self, workflow: WorkflowId, lane: int, most: int, within: Within | None = None) -> list[Candidate]:
-        if within is None and not (self._database.is_shared and self._traits(workflow).affine):
+        if within is None and not (self._database.is_shared and self.traits(workflow).affine):
             found = self._database.run("eligible", workflow=workflow, lane=lane, most=most)
             return [Candidate(one, one[3], one[7], lane, one[8], (one[9], one[10], one[0])) for one in found]
         left, unknown = (ALL_TIME, 0.0) if within is None else (within.left, within.unknown)
@@ -144,7 +132,13 @@ class Giving:
         ((due,),) = self._database.run("next_due", workflow=workflow, now=now)
         return None if due is None else float(due)
 
-    # --- rows --------------------------------------------------------------------------------------------------------
+
+class Giving:
+    """The rows of what a placeholder gets, inside one transaction of a database."""
+
+    def __init__(self, database: Database, supply: Supply, placeholder: PlaceholderId, now: Seconds) -> None:
+        self._database, self.supply, self._placeholder, self._now = database, supply, placeholder, now
+        self.leases: list[Lease] = []
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
         return row(self._database.run("job_locked", workflow=workflow, job=job)[0])
@@ -167,7 +161,7 @@ class Giving:
     def save(self, changes: Changes) -> None:
         from headway.live.store.consequences import write_nodes
 
-        self._database.change_rows(changes.rows.values())
+        self._database.jobs.change(changes.rows.values())
         for changed in changes.rows.values():
             if changed.state is State.RUNNING:  # in the hands of its processes
                 self._database.run("unlease", workflow=changed.workflow, job=changed.job)
@@ -178,4 +172,4 @@ class Giving:
         for job in jobs:
             if job.kind >= Kind.NODE:
                 job.prepare(self._database, workflow)
-        self.leases += self._database.lease(self._placeholder, workflow, jobs, self._now)
+        self.leases += self._database.jobs.lease(self._placeholder, workflow, jobs, self._now)

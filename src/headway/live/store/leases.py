@@ -9,7 +9,7 @@ from headway.engine.claim import Traits
 from headway.engine.exchange import give
 from headway.engine.progress import Changes
 from headway.engine.ready import Room
-from headway.live.store.giving import Giving, TakenJob, traits
+from headway.live.store.giving import Giving, Supply, TakenJob, traits
 from headway.live.store.rows import MovedError
 from headway.live.store.text import decode, encode
 from headway.model.errors import NotFoundError
@@ -67,7 +67,8 @@ class Leases:
                 with database.transaction():
                     ended = finished if holds is None else self._reported(placeholder, finished, holds, now)
                     changes = self.finish(ended, now, holds or ()) if ended or holds else None
-                    answer = give(Giving(database, self._traits, placeholder, now), changes, room, workflows, now, idle)
+                    giving = Giving(database, Supply(database, self._traits, placeholder), placeholder, now)
+                    answer = give(giving, changes, room, workflows, now, idle)
                     if changes is not None and database.is_shared:
                         self._tell(changes, answer.leases)
                     if holds is not None:
@@ -90,7 +91,7 @@ class Leases:
 
     def finish(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
         """Writes what follows from ends, inside a transaction; and from leases that a placeholder says it has."""
-        changes = self._database.step(finished, now, holds)
+        changes = self._database.jobs.step(finished, now, holds)
         for one in finished:
             if one.tail:
                 self._database.run("keep_tail", lease=one.lease, tail=encode(one.tail))

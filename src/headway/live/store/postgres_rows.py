@@ -1,17 +1,130 @@
-"""The rows that a step looks at in PostgreSQL: first without locks, to learn which they are, then locked."""
+"""The rows of jobs in PostgreSQL. What a step touches is read twice: without locks to learn what it is, then locked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from headway.engine.progress import Key, Node, Row
+from headway.engine.progress import Changes, Key, Node, Row
+from headway.engine.step import step
+from headway.live.store.postgres_server import once
 from headway.live.store.rows import MovedError, good, node_of, row
-from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
+from headway.live.store.statements import statements
+from headway.live.store.text import encode
+from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
 from headway.model.states import Kind, Needs
 
 if TYPE_CHECKING:
     from headway.live.store.database import Database
+    from headway.live.store.giving import TakenJob
+    from headway.live.store.postgres import PostgresDatabase
+    from headway.live.store.submission import Submission
+
+_SQL = statements("postgresql")
+
+
+class PostgresJobRows:
+    """Keeps to database.JobRows. Rows are locked in one order, so that nobody waits in a circle."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+
+    def insert(
+        self, submission: Submission, source: str, directory: str, now: Seconds, follows: WorkflowId
+    ) -> WorkflowId:
+        """Of two that bring the same file at once one is refused."""
+        new = submission
+        with once():
+            ((number,),) = self._database.run(
+                "add_workflow",
+                owner=encode(self._database.owner),
+                follows=follows,
+                name=encode(new.name),
+                source=encode(source),
+                directory=encode(directory),
+                digest=new.digest,
+                submitted=now,
+                special=int(new.special),
+                final=new.final,
+                what_next=new.what_next,
+            )
+        self._copy("copy_jobs", ((number, *values, 0, 0) for values in new.rows()))
+        self._copy("copy_specs", ((number, *values) for values in new.specs()))
+        self._copy("copy_arcs", ((number, parent, child, int(weak)) for parent, child, weak in new.arcs()))
+        self._copy("copy_nodes", ((number, *values, values[1], 0, 0) for values in new.nodes()))
+        self._copy("copy_groups", ((number, *values) for values in new.groups()))
+        self._database.many(
+            "add_affinity", [{"workflow": number, "job": job, "after": after} for job, after in new.affinities()]
+        )
+        attributes = [{"workflow": number, "job": job, "pairs": pairs} for job, pairs in new.attributes()]
+        self._database.many("add_attributes", attributes)
+        for lane, category, most, named in new.lanes():
+            self._database.run("add_lane", workflow=number, lane=lane, category=category, most=most, named=named)
+        return WorkflowId(number)
+
+    def _copy(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
+        with self._database.connection.cursor() as cursor, cursor.copy(_SQL[name].text) as copy:
+            for values in rows:
+                copy.write_row(values)
+
+    def lease(
+        self, placeholder: PlaceholderId, workflow: WorkflowId, taken: Sequence[TakenJob], now: Seconds
+    ) -> list[Lease]:
+        ids = dict(
+            self._database.run(
+                "lease",
+                workflow=workflow,
+                jobs=[one.job for one in taken],
+                numbers=[one.attempts + 1 for one in taken],
+                steps=[one.step for one in taken],
+                placeholder=placeholder,
+                now=now,
+            )
+        )
+        return [one.lease(LeaseId(ids[one.job]), workflow) for one in taken]
+
+    def change(self, rows: Iterable[Row]) -> None:
+        rows = list(rows)
+        self._database.run(
+            "change_jobs",
+            state=[int(row.state) for row in rows],
+            waiting_for=[row.waiting_for for row in rows],
+            tries=[row.tries for row in rows],
+            arrival=[row.arrival for row in rows],
+            workflow=[row.workflow for row in rows],
+            job=[row.job for row in rows],
+        )
+
+    def step(self, finished: Sequence[Finish], now: Seconds, holds: Collection[LeaseId] = ()) -> Changes:
+        """Rehearses the step on rows as they are now to learn which it touches, locks those in order, and does it."""
+        rehearsal = Rehearsal(self._database, finished, holds)
+        step(rehearsal, finished, now, holds)
+        keys = list(rehearsal.used)
+        locked = (
+            self._database.run("lock", workflows=[key[0] for key in keys], jobs=[key[1] for key in keys])
+            if keys
+            else []
+        )
+        changes = step(Locked(self._database, rehearsal, locked), finished, now, holds)
+        for lease in changes.retaken:
+            self._database.run("retake", lease=lease)
+        ended = changes.ended
+        if ended:
+            self._database.run(
+                "end_attempts",
+                started=[end.started for end in ended],
+                ended=[end.ended for end in ended],
+                exit_code=[end.exit_code for end in ended],
+                max_rss=[end.max_rss for end in ended],
+                cpu_seconds=[end.cpu_seconds for end in ended],
+                reason=[encode(end.reason) or None for end in ended],
+                lease=[end.lease for end in ended],
+            )
+        if changes.rows:
+            self.change(changes.rows.values())
+        for workflow, parent in changes.spent:
+            self._database.run("spend", workflow=workflow, parent=parent)
+        return changes
 
 
 class Rehearsal:

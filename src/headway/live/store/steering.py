@@ -168,7 +168,7 @@ def _switch(database: Database, workflow: WorkflowId, ranges: Sequence[Range], c
 
 
 def _write(database: Database, workflow: WorkflowId, board: Board, changes: Steered, reason: str) -> None:
-    database.change_rows(changes.rows.values())
+    database.jobs.change(changes.rows.values())
     write_nodes(database, changes.nodes)
     write_renewed(database, changes)
     for _, parent in changes.counted:

@@ -132,7 +132,7 @@ class Submissions:
         database = self._database
         source, directory = database.paths.kept_source(submission.source), database.paths.kept(submission.directory)
         with database.transaction():
-            number = database.insert(submission, source, directory, now, self._follows(submission.source, follows))
+            number = database.jobs.insert(submission, source, directory, now, self._follows(submission.source, follows))
             database.run("touch", workflow=number)
             return number
 
