@@ -39,9 +39,9 @@ class Board:
                     self._parts.setdefault((workflow, node.owner), []).append(self.rows[workflow, job])
         return self._parts.get(row.key, ())
 
-    def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
+    def children(self, row: Row) -> Sequence[tuple[Row, int]]:
         arcs, workflow = self.arcs.get(row.key, ()), row.workflow
-        return [(self.rows[workflow, child], needs == Needs.END) for child, needs in arcs if needs < Needs.END_MET]
+        return [(self.rows[workflow, child], needs) for child, needs in arcs if needs < Needs.END_MET]
 
     def next_arrival(self, workflow: WorkflowId) -> int:
         self.arrivals += 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from headway.model.messages import Finish, JobId, LeaseId, Seconds, WorkflowId
 from headway.model.record import field, mutable
-from headway.model.states import TRANSITIONS, Halt, Kind, Off, State, Step
+from headway.model.states import TRANSITIONS, Halt, Kind, Needs, Off, State, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a runner, which every run waits for, does without until a workflow has rules
@@ -98,8 +98,8 @@ class Rows(Protocol):
     def parts(self, row: Row) -> Sequence[Row]:
         """The processes of a node."""
 
-    def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
-        """The jobs that wait for this one, and whether they only wait for its end (a weak arc, not spent)."""
+    def children(self, row: Row) -> Sequence[tuple[Row, int]]:
+        """The jobs that wait for this one, and what they need of it: Needs.SUCCESS or Needs.END."""
 
     def next_arrival(self, workflow: WorkflowId) -> int:
         """Numbers in order: who became eligible first."""
@@ -143,8 +143,8 @@ def release(rows: Rows, ended: Row, changes: Changes) -> None:
     stack = [ended]
     while stack:
         row = stack.pop()
-        for child, weak in rows.children(row):
-            if row.state is State.FAILED and not weak:
+        for child, needs in rows.children(row):
+            if row.state is State.FAILED and needs == Needs.SUCCESS:
                 continue
             child = changes.rows.setdefault(child.key, child)
             child.waiting_for -= 1

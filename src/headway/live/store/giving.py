@@ -152,7 +152,7 @@ class Giving:
     def leased(self, lease: LeaseId) -> Row | None:
         raise NotImplementedError  # ends are written before anything is given
 
-    def children(self, row: Row) -> Sequence[tuple[Row, bool]]:
+    def children(self, row: Row) -> Sequence[tuple[Row, int]]:
         raise NotImplementedError
 
     def next_arrival(self, workflow: WorkflowId) -> int:

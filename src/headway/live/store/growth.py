@@ -12,7 +12,7 @@ from headway.model.flatten import Flat, flatten, job_name
 from headway.model.job import Job
 from headway.model.messages import JobId, WorkflowId
 from headway.model.record import record, replace
-from headway.model.states import Kind, State
+from headway.model.states import Kind, Needs, State
 from headway.model.workflow import Workflow
 
 TYPE_CHECKING = False
@@ -170,7 +170,7 @@ class Growth:
         for parent in sorted(parents):
             ((state, _),) = database.run("node_state", workflow=workflow, job=parent)
             left += state != State.DONE
-            database.run("add_arc", workflow=workflow, parent=parent, child=place, weak=0)
+            database.run("add_arc", workflow=workflow, parent=parent, child=place, needs=int(Needs.SUCCESS))
         ((arrival,),) = database.run("arrivals", workflow=workflow)
         ((_, kind, _, rank, _, _, retries, cores, lane, memory),) = new.rows()
         state = State.WAITING if left else State.ELIGIBLE

@@ -12,7 +12,7 @@ from headway.live.store.rows import MovedError, good, node_of, row
 from headway.live.store.statements import statements
 from headway.live.store.text import encode
 from headway.model.messages import Finish, JobId, Lease, LeaseId, PlaceholderId, Seconds, WorkflowId
-from headway.model.states import Kind, Needs
+from headway.model.states import Kind
 
 if TYPE_CHECKING:
     from headway.live.store.database import Database
@@ -135,7 +135,7 @@ class Rehearsal:
         self._rows: dict[Key, Row] = {}
         self.jobs: dict[LeaseId, Key] = {}
         self.counts: dict[LeaseId, bool] = {}  # whether the end of an attempt that was thought lost would count
-        self.arcs: dict[Key, list[tuple[Key, bool]]] = {}
+        self.arcs: dict[Key, list[tuple[Key, int]]] = {}
         self.processes: dict[Key, list[Key]] = {}
         self._nodes: dict[Key, Node] = {}
         self.used: set[Key] = set()  # what the step looked at
@@ -161,7 +161,7 @@ class Rehearsal:
         for parent in parents:
             self.arcs[workflow, parent] = []
         for *values, needs, parent in self._database.run("children", workflow=workflow, parents=parents):
-            self.arcs[workflow, parent].append((self._seen(values), needs == Needs.END))
+            self.arcs[workflow, parent].append((self._seen(values), needs))
 
     def leased(self, lease: LeaseId) -> Row | None:
         key = self.jobs.get(lease)
@@ -172,12 +172,12 @@ class Rehearsal:
             self.used.add(key)
         return found
 
-    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
+    def children(self, parent: Row) -> Sequence[tuple[Row, int]]:
         if (parent.workflow, parent.job) not in self.arcs:
             self._load(parent.workflow, [parent.job])
         arcs = self.arcs[parent.workflow, parent.job]
         self.used.update(key for key, _ in arcs)
-        return [(self._rows[key], weak) for key, weak in arcs]
+        return [(self._rows[key], needs) for key, needs in arcs]
 
     def row(self, workflow: WorkflowId, job: JobId) -> Row:
         key = self._seen(self._database.run("job", workflow=workflow, job=job)[0])
@@ -220,11 +220,11 @@ class Locked:
         ((*_, counts),) = self._database.run("leased", leases=[lease])  # as it is now that its job is locked
         return good(self._database, found, lease, counts)
 
-    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
+    def children(self, parent: Row) -> Sequence[tuple[Row, int]]:
         if parent.kind == Kind.PROVISIONER and parent.key in self._arcs:  # it may have said since that it is ready
             self._arcs[parent.key] = _arcs(self._database, parent)
         try:
-            return [(self._rows[key], weak) for key, weak in self._arcs[parent.workflow, parent.job]]
+            return [(self._rows[key], needs) for key, needs in self._arcs[parent.workflow, parent.job]]
         except KeyError:
             raise MovedError from None
 
@@ -251,7 +251,7 @@ class Locked:
         return int(self._arrival)
 
 
-def _arcs(database: Database, parent: Row) -> list[tuple[Key, bool]]:
+def _arcs(database: Database, parent: Row) -> list[tuple[Key, int]]:
     """Who waits for a job, as it is now."""
     found = database.run("children", workflow=parent.workflow, parents=[parent.job])
-    return [((WorkflowId(values[0]), JobId(values[1])), values[10] == 1) for values in found]
+    return [((WorkflowId(values[0]), JobId(values[1])), values[10]) for values in found]

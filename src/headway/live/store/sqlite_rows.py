@@ -138,14 +138,14 @@ class _Rows:
             found = self._seen[key] = row(values)
         return found
 
-    def children(self, parent: Row) -> Sequence[tuple[Row, bool]]:
-        found: list[tuple[Row, bool]] = []
+    def children(self, parent: Row) -> Sequence[tuple[Row, int]]:
+        found: list[tuple[Row, int]] = []
         for values in self._db.execute(_TEXT["children"], (parent.workflow, parent.job)).fetchall():
             key = values[:2]
             child = self._seen.get(key)
             if child is None:
                 child = self._seen[key] = row(values[:10])
-            found.append((child, values[10] == 1))
+            found.append((child, values[10]))
         return found
 
     def next_arrival(self, workflow: WorkflowId) -> int:
