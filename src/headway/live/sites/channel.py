@@ -162,6 +162,7 @@ class Channel:
         self._staging = end.staging
         self._server = Server(end, self._store.news, lambda response: self._say(frame(PORT, encode(response))))
         for guest in self._guests.values():
+            guest.worry("")
             self._introduce(guest)
 
     def _introduce(self, guest: Guest) -> None:
