@@ -88,7 +88,7 @@ def test_a_failure_and_a_warning_are_told_once_whatever_is_wrong_later(client: C
 
 
 def test_what_the_runner_said_counts_no_more_once_its_host_is_away(client: Client) -> None:
-    client.hears(Progress(3, 2, ended=True, trouble=NO_ROOM))
+    client.hears(Progress(3, 2, ended=True, left=True, trouble=NO_ROOM))
     client.guest.lose_runner()
     client.guest.worry(AWAY)
     (told,) = client.told()

@@ -209,15 +209,68 @@ def test_a_group_with_affinity_stays_on_its_host_and_runs_elsewhere_when_that_is
         (bench.folder / "go").touch()
         until(lambda: f"end {group}#3 h2" in bench.ledger)
         assert _hosts(bench)[group] == {"h1", "h2"}
-        said = bench.said(run)  # what is left is bound to the host that is away
-        assert run.returncode == 3 and "headway explain JOB tells why" in said, said
+        bench.hears(run, "waiting: site a: ")  # what is left is bound to the host that is away
+        assert run.poll() is None
         bench.hosts.on("h1")
-        bench("run", "w.py", "--site", "a")
+        assert run.wait(120) == 0, bench.logs()
         done = [one for one in bench.json("history")["attempts"] if one["outcome"] == "done"]
         assert len({one["job"] for one in done}) == 24 and len(done) == 24 + 2  # two jobs of that group ran anew
         assert all(len(hosts) == 1 for name, hosts in _hosts(bench).items() if name != group), bench.ledger
     finally:
         del bench.hosts.environment["HEADWAY_SILENCE"]
+
+
+def test_a_run_that_begins_while_the_only_host_for_its_next_job_is_away_waits_for_it_and_then_uses_all_sites(
+    bench: BenchApart,
+) -> None:
+    meet = f"touch met-$(hostname); until test -e met-h1 && test -e met-h2; do sleep 0.05; done; {SAY.format('meet')}"
+    bench.script(
+        "one = workflow.group('G')",
+        "one.run('true')",
+        f"one.run({'test -e go && ' + SAY.format('bound')!r}, affinity=True)",
+        f"for n in range(8): workflow.job(f'k{{n}}', {meet!r}, after=one)",
+    )
+    bench("run", "w.py", "--site", "a", code=3)
+    bench.hosts.off("h1")
+    (bench.folder / "go").touch()
+    run = bench.begin("run", "w.py", "--retry", "--site", "a", "--site", "b")
+    bench.hears(run, "waiting: site a: ")
+    assert not bench.ledger
+    bench.hosts.on("h1")
+    assert run.wait(120) == 0, bench.logs()
+    assert bench.ledger["bound G#2 h1"] == 1
+    assert {line.split()[-1] for line in bench.ledger if line.startswith("meet")} == {"h1", "h2"}
+
+
+def test_a_run_that_waits_for_a_host_ends_at_once_when_its_user_has_seen_enough(bench: BenchApart) -> None:
+    bench.script("one = workflow.group('G')", "one.run('true')", "one.run('test -e go', affinity=True)")
+    bench("run", "w.py", "--site", "a", code=3)
+    bench.hosts.off("h1")
+    (bench.folder / "go").touch()
+    run = bench.begin("run", "w.py", "--retry", "--site", "a", "--site", "b")
+    bench.hears(run, "waiting: site a: ")
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 130
+    bench.hosts.on("h1")
+    bench("run", "w.py", "--site", "a", "--site", "b")
+
+
+def test_a_run_whose_next_job_is_bound_to_a_host_that_cannot_be_used_any_more_ends_and_says_why(
+    bench: BenchApart,
+) -> None:
+    bench.script("one = workflow.group('G')", "one.run('true')", "one.run('test -e go', affinity=True)")
+    bench("run", "w.py", "--site", "a", code=3)
+    known = bench.hosts.folder / "known_hosts"
+    kept = known.read_text()
+    try:
+        known.write_text(kept.partition("\n")[2])  # without h1, which is the first
+        bench.hosts.off("h1")  # with its connections
+        bench.hosts.on("h1")
+        said = bench("run", "w.py", "--retry", "--site", "a", "--site", "b", code=3).stderr
+    finally:
+        known.write_text(kept)
+    assert "going on without site a: site a: ssh does not know the key of h1" in said, said
+    assert "headway explain JOB tells why" in said, said
 
 
 def _hosts(bench: BenchApart) -> dict[str, set[str]]:
