@@ -96,3 +96,11 @@ def test_what_the_runner_said_counts_no_more_once_its_host_is_away(client: Clien
     client.guest.worry("")
     assert client.told() == [Progress(3)]
     assert client.hears(Progress(1, 2)) == Progress(4, 2)
+
+
+def test_a_client_that_asks_again_after_its_end_has_not_ended_whatever_is_wrong_meanwhile(client: Client) -> None:
+    client.hears(Progress(3, ended=True, left=True))
+    client.line.send(REQUESTS.encode(Run(1, 2)))
+    client.guest.heard(2)
+    client.guest.worry(FULL)
+    assert client.told() == [Progress(3, trouble=FULL)]

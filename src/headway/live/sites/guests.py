@@ -73,6 +73,7 @@ class Guest:
                 message = REQUESTS.decode(line)
                 if isinstance(message, Run):
                     message = self.run = replace(message, slots=slots, environment=None, mark="")
+                    self._last = replace(self._last, ended=False, left=False)  # it may be a further run
                 elif isinstance(message, Serve):
                     message = self.serves = replace(message, serve=slots)
                 elif isinstance(message, Watch):
