@@ -11,6 +11,8 @@
     crowd    1,376 slots on 20 hosts behind ssh on one store, with jobs that sleep, against the minimal schedule
     slurm    1,000 jobs of one second in Slurm's allocations, against the minimal schedule for the granted cores; then
              sbatch for each job, in the same cluster (needs root)
+    busy     200 placeholders of one slot, all at work on one PostgreSQL server, with jobs that sleep, none of which may
+             run twice; beside xargs -P200
     idle     200 placeholders behind one door that have nothing to do: what they cost the database and in memory
 
 Everything runs on this computer: with two cores, the jobs, the servers and the placeholders share them.
@@ -56,8 +58,9 @@ from headway.model.states import State
 HEADWAY = [sys.executable, "-m", "headway"]
 HOSTS, SLOTS = 20, 1376  # the paper's
 NAP = 10.0  # seconds that each of their jobs sleeps
+SHORT_NAP = 5.0  # the same where there are fewer slots
 WAVES = 3  # jobs for each slot
-DRAWN = 200  # idle placeholders
+DRAWN = 200  # placeholders, at work or idle
 DELAY = 0.05  # seconds that a message takes to a far host, and as many back
 LOOK = 30.0  # seconds for which they are watched
 
@@ -112,7 +115,7 @@ def placeholders(count: int, folder: Path, *words: str) -> Iterator[list[subproc
         for one in found:
             one.send_signal(signal.SIGINT)
         for one in found:
-            one.wait(60)
+            one.wait(600)
 
 
 def row(*cells: object) -> None:
@@ -323,6 +326,38 @@ def crowd(repeat: int) -> None:
                 row(name, f"{took:.1f}", f"{took / least:.3f}", f"{wall:.1f}", f"{most:,}")
 
 
+def busy(repeat: int, jobs: int = 3000) -> None:
+    waves = math.ceil(jobs / DRAWN)
+    print(f"\n### {DRAWN} placeholders at work on one PostgreSQL store: {jobs:,} jobs that sleep {SHORT_NAP:.0f} s\n")
+    row("from first start to last end, s", "/ minimal schedule", "/ xargs", "CPU of the database, % of a core")
+    row("---", "---", "---", "---")
+    alone, least, floors, loads = [], [], [], []
+    with throw_away_server("fsync = on", "max_connections = 1000") as server:
+        for _ in range(repeat):
+            emptied(server.url)
+            opened(server.url).close()  # makes the schema
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+                folder = Path(scratch)
+                write(folder, jobs, f"echo $HEADWAY_JOB >> ledger; sleep {SHORT_NAP:g}")
+                with placeholders(DRAWN, folder, "--store", server.url, "--slots", "1"):
+                    until(lambda: _present(server) == DRAWN, 600)
+                    begun = time.perf_counter()
+                    same = f"seq {jobs} | xargs -P{DRAWN} -I@ sh -c 'echo @ >> floor; sleep {SHORT_NAP:g}'"
+                    subprocess.run(["sh", "-c", same], check=True, cwd=folder)
+                    floor = time.perf_counter() - begun
+                    before, begun = _database_seconds(server), time.perf_counter()
+                    run(folder, "submit", "w.sh", "--store", server.url)
+                    _wait_until_done(server.url, jobs)
+                    loads.append(100 * (_database_seconds(server) - before) / (time.perf_counter() - begun))
+                found = times(server.url)
+                ran = (folder / "ledger").read_text().splitlines()
+                assert len(found) == len(ran) == len(set(ran)) == jobs, (len(found), len(ran), len(set(ran)))
+                alone.append(lasted(found))
+                least.append(lasted(found) / (waves * SHORT_NAP))
+                floors.append(lasted(found) / floor)
+    row(spread(alone, ".1f"), spread(least, ".3f"), spread(floors, ".3f"), spread(loads, ".1f"))
+
+
 # --- queues ---------------------------------------------------------------------------------------------------------
 
 
@@ -427,6 +462,7 @@ PARTS = {
     "claims": claims,
     "crowd": crowd,
     "slurm": in_slurm,
+    "busy": busy,
     "idle": idle,
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 import tempfile
@@ -61,6 +62,11 @@ class Pool:
             check=False,
         )
         assert done.returncode == 0, f"{program} failed: {done.stdout}{done.stderr}"
+
+
+def cache() -> str:
+    """Where the programs of all pools are: condor-up's own choice, for those who see another home."""
+    return f"{os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache'}/headway-tests/htcondor"
 
 
 def _begun(log: str) -> Iterator[tuple[str, int]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import join
 
 from tests.infra.hosts import HostsInNamespaces
-from tests.infra.htcondor import Pool, pool
+from tests.infra.htcondor import Pool, cache, pool
 from tests.infra.ports import ports
 from tests.infra.root import needs_root
 
@@ -30,8 +30,7 @@ class Cluster:
         if up.returncode:
             self.remove()
             raise AssertionError(f"{system} does not start: {up.stdout}{up.stderr}")
-        found = re.findall(r"(\w+)='?([^' \n]+)'?", (self.folder / "env").read_text().replace("export ", ""))
-        self.environment = {**os.environ, **dict(found)}
+        self.environment = {**os.environ, **_variables(self.folder / "env")}
 
     @property
     def cancel_all(self) -> list[str]:
@@ -62,25 +61,42 @@ class Cluster:
 
 
 class LoginHost(Cluster):
-    """Slurm on a host that is reached by ssh alone: its network is its own."""
+    """A cluster on a host that is reached by ssh alone: its network is its own."""
 
-    def __init__(self, nodes: int, cpus: int) -> None:
+    def __init__(self, system: str, *options: str) -> None:
         self.hosts = HostsInNamespaces(1)
-        self.system, self.folder = "slurm", self.hosts.folder / "slurm"
+        self.system, self.folder = system, self.hosts.folder / system
         self.environment = self.hosts.environment
         try:
-            self(str(HERE / "slurm-up"), str(self.folder), "-n", str(nodes), "-c", str(cpus))
+            self(str(HERE / f"{system}-up"), str(self.folder), *options)
+            self._settle()
         except subprocess.CalledProcessError as error:
             self.remove()
-            raise AssertionError(f"Slurm does not start: {error.output}{error.stderr}") from None
-        self.hosts.set(SLURM_CONF=f"{self.folder}/slurm.conf")
+            raise AssertionError(f"{system} does not start: {error.output}{error.stderr}") from None
+        except BaseException:
+            self.remove()
+            raise
+
+    def _settle(self) -> None:
+        """Has all logins find it."""
+        self.hosts.set(**_variables(self.folder / "env"))
+
+    def workplace(self, name: str, given: Path) -> Path:
+        """A folder that its jobs may write to: the one that is given, unless they do not see that."""
+        return given
+
+    @property
+    def queued(self) -> str:
+        """What its queue has, as it lists it; "": nothing."""
+        words = ("squeue", "-h") if self.system == "slurm" else ("qstat",)
+        return self(*words).strip()
 
     @property
     def cancel_all(self) -> list[str]:
-        return ["ssh", "h1", "scancel --user=root"]
+        return ["ssh", "h1", join(super().cancel_all)]
 
     def start(self) -> None:
-        self(str(HERE / "slurm-up"), str(self.folder))
+        self(str(HERE / f"{self.system}-up"), str(self.folder))
 
     def remove(self) -> None:
         self.hosts.remove()
@@ -89,14 +105,72 @@ class LoginHost(Cluster):
         return super().__call__("ssh", "h1", join(words))
 
 
+class PoolLogin(LoginHost):
+    """The same with a pool of HTCondor, whose jobs run as a user of its own and see only its folder `work`."""
+
+    def _settle(self) -> None:
+        profile = self.hosts.folder / "profile"
+        profile.write_text(f"export PATH={_submitting(self.folder)}:{self.folder}/bin:$PATH\n")
+        self._profile = str(profile)  # ssh gives logins a PATH of its own, and bash reads this after that
+        self.hosts.set(BASH_ENV=self._profile)
+
+    def workplace(self, name: str, given: Path) -> Path:
+        place = _workplace(self.folder, name)
+        self.hosts.set(BASH_ENV=self._profile, XDG_STATE_HOME=f"{place}/state")
+        self.hosts.state = place / "state/headway"
+        return place
+
+    @property
+    def queued(self) -> str:
+        return self("condor_q", "-af", "JobBatchName").strip()
+
+    @property
+    def cancel_all(self) -> list[str]:
+        return ["ssh", "h1", "condor_rm -all"]
+
+
+BEHIND_SSH = ("slurm", "ge", "condor")
+
+
 @contextlib.contextmanager
-def slurm_behind_ssh(nodes: int = 3, cpus: int = 2) -> Iterator[LoginHost]:
-    needs_root("slurmd starts jobs as their owners, and the host has a network of its own.")
-    found = LoginHost(nodes, cpus)
+def behind_ssh(system: str) -> Iterator[LoginHost]:
+    """Six cores of a cluster behind ssh."""
+    needs_root("clusters start jobs as their owners, and the host has a network of its own.")
+    if system == "condor":
+        found: LoginHost = PoolLogin(system, "--cache", cache(), "-c", "6", "-x", QUICK)
+    else:
+        found = LoginHost(system, *(("-n", "3", "-c", "2") if system == "slurm" else ("-s", "6")))
     try:
         yield found
     finally:
         found.remove()
+
+
+def _variables(file: Path) -> dict[str, str]:
+    """What a file for the shell exports."""
+    return dict(re.findall(r"(\w+)='?([^' \n]+)'?", file.read_text().replace("export ", "")))
+
+
+QUICK = "PERIODIC_EXPR_INTERVAL = 2"
+
+
+def _submitting(pool: Path) -> Path:
+    """A folder with a condor_submit before which what root has written becomes its user's, who owns the jobs."""
+    ours = pool / "work" / "bin"
+    ours.mkdir()
+    submit = ours / "condor_submit"
+    submit.write_text(f'#!/bin/sh\ncd "$XDG_STATE_HOME/headway" && exec {pool}/bin/condor_submit "$@"\n')
+    submit.chmod(0o755)
+    return ours
+
+
+def _workplace(pool: Path, name: str) -> Path:
+    """A folder that jobs of a pool may write to."""
+    place = pool / "work" / name
+    for folder in (place, place / "state", place / "state/headway"):
+        folder.mkdir()
+        folder.chmod(0o777)
+    return place
 
 
 class PoolCluster(Cluster):
@@ -104,11 +178,7 @@ class PoolCluster(Cluster):
 
     def __init__(self, pool: Pool) -> None:
         self.system, self.folder = "htcondor", pool.folder
-        ours = pool.folder / "work" / "bin"
-        ours.mkdir()
-        submit = ours / "condor_submit"  # what root has written there is to be its user's, who owns the jobs
-        submit.write_text(f'#!/bin/sh\ncd "$XDG_STATE_HOME/headway" && exec {pool.folder}/bin/condor_submit "$@"\n')
-        submit.chmod(0o755)
+        ours = _submitting(pool.folder)
         self.environment = {**os.environ, "PATH": f"{ours}:{pool.folder}/bin:{os.environ['PATH']}"}
 
     @property
@@ -117,24 +187,23 @@ class PoolCluster(Cluster):
 
     def workplace(self, name: str) -> Path:
         """A folder that jobs may write to."""
-        place = self.folder / "work" / name
-        for folder in (place, place / "state", place / "state/headway"):
-            folder.mkdir()
-            folder.chmod(0o777)
+        place = _workplace(self.folder, name)
         self.environment["XDG_STATE_HOME"] = str(place / "state")
         return place
 
 
 @contextlib.contextmanager
 def htcondor(cpus: int = 8) -> Iterator[PoolCluster]:
-    with pool(cpus, "PERIODIC_EXPR_INTERVAL = 2") as found:
+    with pool(cpus, QUICK) as found:
         yield PoolCluster(found)
 
 
 @contextlib.contextmanager
-def slurm(nodes: int = 3, cpus: int = 2) -> Iterator[Cluster]:
+def slurm(nodes: int = 3, cpus: int = 2, *settings: str) -> Iterator[Cluster]:
+    """`settings`: lines of slurm.conf."""
     needs_root("slurmd starts jobs as their owners.")
-    found = Cluster("slurm", "-n", str(nodes), "-c", str(cpus), "-p", str(ports(17000, 100)))
+    lines = [word for line in settings for word in ("-x", line)]
+    found = Cluster("slurm", "-n", str(nodes), "-c", str(cpus), "-p", str(ports(17000, 100)), *lines)
     try:
         yield found
     finally:

@@ -48,6 +48,21 @@ def until(what: Callable[[], object], seconds: float = 60) -> None:
         time.sleep(0.005)
 
 
+def hears(run: subprocess.Popen[str], text: str) -> None:
+    """Until a command says something on standard error."""
+    assert run.stderr is not None
+    handle, said = run.stderr.fileno(), b""
+    os.set_blocking(handle, False)
+
+    def heard() -> bool:
+        nonlocal said
+        with contextlib.suppress(BlockingIOError):
+            said += os.read(handle, 1 << 16)
+        return text.encode() in said
+
+    until(heard)
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that nobody has waited for is dead all the same."""
     try:

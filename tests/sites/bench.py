@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.infra.hosts import Hosts
-from tests.live.ledger import until
+from tests.live.ledger import hears, until
 
 SITES = """
 [sites.a]
@@ -72,6 +72,9 @@ class Bench:
     def wait_for(self, line: str, count: int = 1) -> None:
         """Until so many lines of the ledger begin so."""
         until(lambda: sum(number for text, number in self.ledger.items() if text.startswith(line)) >= count)
+
+    def hears(self, run: subprocess.Popen[str], text: str) -> None:
+        hears(run, text)
 
     def each_once(self, count: int) -> None:
         """Every job began once and ended once."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from headway.live.store import Store, opened
 from tests.infra.queues import Cluster
-from tests.live.ledger import runner_of, until
+from tests.live.ledger import hears, runner_of, until
 
 SITE = """
 [sites.cluster]
@@ -88,18 +88,7 @@ class QueueBench:
         return opened(self.folder / ".headway/store.db")
 
     def hears(self, run: subprocess.Popen[str], text: str) -> None:
-        """Until a command says something on standard error."""
-        assert run.stderr is not None
-        handle, said = run.stderr.fileno(), b""
-        os.set_blocking(handle, False)
-
-        def heard() -> bool:
-            nonlocal said
-            with contextlib.suppress(BlockingIOError):
-                said += os.read(handle, 1 << 16)
-            return text.encode() in said
-
-        until(heard)
+        hears(run, text)
 
     @property
     def home(self) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headway.live.sites.copying import AT_ONCE, BESIDE, PART, PIECE, Copying
-from headway.live.sites.frames import Folder, Put, Read, Seen
+from headway.live.sites.frames import Folder, Put, Read, Seal, Seen
 from headway.live.sites.front_files import answered
 from headway.model.errors import HeadwayError, shown
 
@@ -25,6 +25,7 @@ class Link:
         self.said: list[Control] = []
         self.copying = Copying(self._say)
         self.ended: list[str] = []  # what was copied, or why it could not be
+        self.ways: list[str] = []  # out of that
         self.turns = 0
         self.most = 0  # bytes under way
 
@@ -34,7 +35,11 @@ class Link:
             self.under_way.append(message)
 
     def done(self, name: str) -> object:
-        return lambda error: self.ended.append(name if error is None else error.what)
+        def ended(error: HeadwayError | None) -> None:
+            self.ended.append(name if error is None else error.what)
+            self.ways += [] if error is None else [error.fix]
+
+        return ended
 
     def there(self, name: str, *pairs: tuple[Path, Path]) -> None:
         found = [(str(here), str(there)) for here, there in pairs]
@@ -214,15 +219,33 @@ def test_a_part_here_that_was_damaged_is_not_kept(tmp_path: Path, damage: bytes)
     assert asked_for(again)[-6:] == [number * PIECE for number in range(6)]
 
 
+def damaged(part: Path) -> None:
+    with part.open("r+b") as file:
+        file.write(b"x")
+
+
 def test_a_part_that_is_damaged_while_the_rest_is_sent_is_noticed_and_sent_anew(tmp_path: Path) -> None:
     here, there, part = half_sent(tmp_path)
     again = Link()
     again.there("sent", (here, there))
     cut_after(again, 3)  # its part was looked at, and found good
-    with part.open("r+b") as file:
-        file.write(b"x")
+    damaged(part)
     again.finish()
-    assert again.ended == [f"{shown(str(there))} cannot be written there: what came is not what was sent."]
+    assert again.ended == ["sent"] and there.read_bytes() == LARGE and not part.exists()
+    assert sent(again) == len(LARGE) - 3 * PIECE + len(LARGE)
+
+
+def test_a_part_that_is_damaged_each_time_is_said_to_be_and_not_that_there_is_no_room(tmp_path: Path) -> None:
+    here, there, part = half_sent(tmp_path)
+    again = Link()
+    again.there("sent", (here, there))
+    while again.under_way:
+        if any(isinstance(one, Seal) for one in again.under_way):
+            damaged(part)
+        again.turn()
+    (why,) = again.ended
+    assert why.startswith(f"{shown(str(there))} does not arrive there as it was sent: {shown(str(part))} was changed")
+    assert "See what else writes to that file" in again.ways[0] and "room" not in why + again.ways[0]
     assert not there.exists()
     again.there("sent", (here, there))  # as it is tried again
     again.finish()

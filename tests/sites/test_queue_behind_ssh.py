@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.infra.queues import LoginHost, slurm_behind_ssh
+from tests.infra.queues import BEHIND_SSH, LoginHost, behind_ssh
 from tests.live.ledger import runner_of, until
 from tests.sites.queue_bench import QueueBench
 
@@ -20,9 +20,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("behind")]
 GATED = "echo begin >> ledger; echo first; until test -e go; do sleep 0.1; done; echo last; echo end >> ledger"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[LoginHost]:
-    with slurm_behind_ssh() as found:
+@pytest.fixture(scope="module", params=BEHIND_SSH)
+def cluster(request: pytest.FixtureRequest) -> Iterator[LoginHost]:
+    with behind_ssh(request.param) as found:
         yield found
 
 
@@ -59,12 +59,13 @@ class Bench(QueueBench):
 
 @pytest.fixture
 def bench(cluster: LoginHost, tmp_path: Path) -> Iterator[Bench]:
-    found = Bench(cluster, tmp_path, "slurm")
+    queue = {"slurm": "slurm", "ge": "gridengine", "condor": "htcondor"}[cluster.system]
+    found = Bench(cluster, cluster.workplace(tmp_path.name, tmp_path), queue)
     found.set(host="h1", shared=True)
     yield found
     cluster.hosts.heal("h1")
     found.close()
-    until(lambda: not cluster("squeue", "-h").strip(), 180)  # Slurm kills what cannot tell its store that it ends
+    until(lambda: not cluster.queued, 180)  # a queue kills what cannot tell its store that it ends
 
 
 def test_sixty_jobs_run_on_nodes_that_reach_only_their_login_host(bench: Bench) -> None:
@@ -77,7 +78,7 @@ def test_sixty_jobs_run_on_nodes_that_reach_only_their_login_host(bench: Bench) 
     card = bench.card()
     hosts = card["hosts"]
     assert isinstance(hosts, list) and hosts[0] == "h1" and not any(host.startswith("127.") for host in hosts)
-    until(lambda: not bench.cluster("squeue", "-h").strip())
+    until(lambda: not bench.cluster.queued)
     until(lambda: not runner_of(bench.home))
     assert not bench.relays()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from headway.live.sites.node import time_left
 from headway.live.sites.queues import Completed, Listed, Request, Status, queue
 from headway.model.errors import HeadwayError, UsageError
 
@@ -261,3 +262,12 @@ def test_why_an_allocation_is_held_is_told_in_the_words_of_htcondor() -> None:
     assert queue("htcondor").listed(Completed(0, held, "")) == [
         Listed("3", "headway-0a1b-9", Status.HELD, "disk is full")
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("1:00\n", 60.0), ("2:03:04", 7384.0), ("1-02:03:04", 93784.0), ("0:00", 0.0)]
+    + [(said, None) for said in ("UNLIMITED", "NOT_SET", "INVALID", "", "Invalid job id specified")],
+)
+def test_the_time_that_is_left_of_an_allocation_is_read_as_slurm_says_it(said: str, seconds: float | None) -> None:
+    assert time_left(said) == seconds

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import shlex
 import signal
 import socket
 import ssl
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from tests.sites.queue_bench import QueueBench
 from tests.sites.script_bench import JOB, ScriptBench, in_queue, kill_all, known
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +223,42 @@ def test_a_job_of_several_nodes_is_refused_where_there_is_one(bench: QueueBench)
     assert (
         '"wide" runs on 2 nodes at once, which none of the sites of this run has' in bench("run", "w.py", code=2).stderr
     )
+
+
+def old_python(folder: Path) -> Path:
+    """Debian 11's Python 3.9, which runs among this computer's files: with its own C library."""
+    made = subprocess.run([ROOT / "scripts/bare-root", "11"], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    system = Path(made.stdout.strip())
+    (loader,) = system.glob("usr/lib/*-linux-gnu/ld-2.*.so")
+    program = folder / "python"
+    words = [str(loader), "--library-path", str(loader.parent), str(system / "usr/bin/python3.9")]
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def test_placeholders_of_python_3_9_run_jobs_of_one_node_and_of_several_and_give_them_back_when_told_to_end(
+    bench: QueueBench,
+) -> None:
+    bench.set(python=str(old_python(bench.folder)))
+    gate = "until test -e go; do sleep 0.1; done"
+    old = r"tr '\0' '\n' < /proc/$PPID/cmdline | grep -c 'python3.9$'"
+    bench.script(
+        f"workflow.job('narrow', {f'echo begin $({old}) >> ledger; {gate}'!r})",
+        f"workflow.job('wide', 'echo wide $SLURM_NODEID >> ledger; {gate}', nodes=2)",
+    )
+    run = bench.begin("run", "w.py", "--site", "cluster")
+    bench.wait_for("begin 1")  # its parent is the runner
+    bench.wait_for("wide", 2)
+    bench.cluster("scancel", "--full", "--signal=TERM", "--user=root")
+    bench.wait_for("begin 1", 2)
+    bench.wait_for("wide", 4)
+    (bench.folder / "go").touch()
+    assert run.wait(120) == 0, bench.logs()
+    assert bench.ledger == {"begin 1": 2, "wide 0": 2, "wide 1": 2}
+    found = Counter((one["job"], one["outcome"]) for one in bench.json("history")["attempts"])
+    assert found == {(job, how): 1 for job in ("narrow", "wide") for how in ("given back", "done")}
 
 
 def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench: QueueBench) -> None:

@@ -6,7 +6,7 @@ import select
 from collections.abc import Mapping
 
 from headway.live.client.line import Line
-from headway.live.client.messages import Progress
+from headway.live.client.messages import Progress, Run, Stop
 from headway.model.errors import HeadwayError
 from headway.model.record import replace
 
@@ -18,11 +18,17 @@ MOST_NAMES = 4  # running jobs that are named
 
 
 class Lines:
-    """Keeps to Line, as far as watching a run needs it. While others go on, a site that drops out is a warning."""
+    """Keeps to Line, as far as watching a run needs it. While others go on, a site that drops out is a warning.
+
+    So is one that cannot be used just now. Once the others have nothing more to do it is waited for, if jobs are left:
+    they may be bound to its host.
+    """
 
     def __init__(self, lines: Mapping[str, Line]) -> None:
         self._lines = dict(lines)
         self._said: dict[str, Progress] = {}  # the last that each site said, those that dropped out too
+        self._warned: set[str] = set()  # troubles that the user knows of
+        self._run: Run | None = None  # what sites are asked again whose work was over too early
         self._poll = select.epoll()
         self._names = {line.fileno(): name for name, line in lines.items()}
         for line in lines.values():
@@ -32,6 +38,8 @@ class Lines:
         return self._poll.fileno()
 
     def say(self, message: Request) -> None:
+        if isinstance(message, (Run, Stop)):
+            self._run = message if isinstance(message, Run) else None
         for name in list(self._lines):
             try:
                 self._lines[name].say(message)
@@ -48,11 +56,34 @@ class Lines:
             try:
                 for said in self._lines[name].news():
                     if isinstance(said, Progress):
-                        self._said[name] = said
-                        found.append(self._all(said))
+                        found += self._take(name, said)
             except HeadwayError as error:
                 found.append(self._all(self._drop(name, error)))
         return list(found)
+
+    def _take(self, name: str, said: Progress) -> list[Progress]:
+        """How far a site is: what that means for all of them."""
+        before = self._said.get(name, Progress())
+        self._said[name] = said
+        dropped = self._call_back(name) if said.running or said.done > before.done else []
+        news = self._all(said)
+        if said.trouble and not news.ended and said.trouble not in self._warned:
+            self._warned.add(said.trouble)
+            if said.trouble != news.trouble:
+                news = replace(news, warnings=[*news.warnings, said.trouble])
+        return [*map(self._all, dropped), news]
+
+    def _call_back(self, busy: str) -> list[Progress]:
+        """One site is at work on what others were not given: there may soon be something for them again."""
+        dropped = []
+        for name, one in self._said.items():
+            if self._run is not None and name != busy and name in self._lines and one.ended and one.left:
+                self._said[name] = replace(one, ended=False, left=False)
+                try:
+                    self._lines[name].say(self._run)
+                except HeadwayError as error:
+                    dropped.append(self._drop(name, error))
+        return dropped
 
     def _drop(self, name: str, error: HeadwayError) -> Progress:
         """Goes on without a site, if there is another."""
@@ -69,16 +100,20 @@ class Lines:
         """How far all sites are; failures and warnings are those of one of them, which are told once."""
         there = [self._said[name] for name in self._lines if name in self._said]
         names = [name for one in there for name in one.names][:MOST_NAMES]
-        troubles = [one.trouble for one in there if one.trouble]
-        is_over = len(there) == len(self._lines) and all(one.ended or one.trouble for one in there)
+        ended = [one for one in there if one.ended]
+        troubles = [one.trouble for one in there if one.trouble and not one.ended]
+        # What the others can do is done or under way.
+        is_settled = len(ended) + len(troubles) == len(self._lines)
+        is_over = is_settled and bool(ended) and not (troubles and all(one.left for one in ended))
         return replace(
             news,
             done=sum(one.done for one in self._said.values()),
             running=sum(one.running for one in there),
             names=names,
-            trouble=troubles[0] if len(troubles) == len(self._lines) else "",
-            ended=is_over and any(one.ended for one in there),
+            trouble=troubles[0] if is_settled and troubles and not is_over else "",
+            ended=is_over,
             others=all(one.others for one in there if one.ended),
+            left=False,
         )
 
     def close(self) -> None:

@@ -158,6 +158,7 @@ class Progress:
     others: bool = False  # other runs go on with it
     warnings: list[str] = field(default_factory=list)
     stops: int = 0  # how often its user has asked it to stop, which the client itself knows
+    left: bool = False  # it has ended since what is left was not given to it: another site may run that
 
 
 @record

@@ -194,19 +194,27 @@ class Client:
         return self._changed and now >= self._last + PACE
 
     def tell(
-        self, running: int, names: list[str], trouble: str, ended: bool, others: bool, warnings: list[str], now: Seconds
+        self,
+        running: int,
+        names: list[str],
+        trouble: str,
+        ended: bool,
+        others: bool,
+        warnings: list[str],
+        now: Seconds,
+        left: bool = False,
     ) -> None:
         """Reports, if it is time and the client listens.
 
-        `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients. Of the warnings
-        it is told those that it does not know yet.
+        `ended`: nothing of its workflow is or will be started for it; `others`: but for other clients; `left`: though
+        there is something that another site may run. Of the warnings it is told those that it does not know yet.
         """
         if self.over or self._unsent or not (self.workflow or self.serves):
             return
         if not (ended or self.has_news(trouble, warnings, now)):
             return
         news = warnings[self._warned :]
-        said = Progress(self._done, running, names, self._failures, trouble, ended, others, news)
+        said = Progress(self._done, running, names, self._failures, trouble, ended, others, news, left=left)
         self._warned = len(warnings)
         self._failures, self._trouble, self._changed, self._last = [], trouble, False, now
         self._unsent = RESPONSES.encode(said)

@@ -70,6 +70,7 @@ class Exchange:
         self._beat = beat
         self.wake = 0.0  # when the store may have something for us though nothing happens until then
         self.over: set[WorkflowId] = set()  # workflows of which nothing runs or will run anywhere
+        self.stuck: set[WorkflowId] = set()  # those of them that have jobs left, which this runner is not given
         self.calls_roll = False  # the next exchange says what we hold, and hears what of it is lost or to end
         self.lost: set[LeaseId] = set()  # leases that others have now, and whose jobs here have not ended yet
         self.was_away = False  # for so long that leases may be lost: nothing is begun before the roll is called
@@ -300,6 +301,8 @@ class Exchange:
     def _conclude(self, answer: Answer, idle: Sequence[WorkflowId], now: Seconds) -> None:
         """Takes in which workflows are over, and when to ask again for jobs that others may be taking just now."""
         self.over.difference_update(idle)
+        self.stuck.difference_update(idle)
+        self.stuck.update(answer.stuck)
         self.over.update(answer.over)
         if not self.is_shared:
             self.over.update(answer.stuck)

@@ -145,8 +145,9 @@ class Reception:
             mine = self._jobs.count(client.workflow)
             over = self._is_over(client, mine, now)
             others = client.workflow in self._demand.wanted and not client.wants_more
+            is_left = over and client.wants_more and client.workflow in self._exchange.stuck
             names = self._jobs.names(client.workflow)
-            client.tell(mine, names, self._exchange.trouble, over, others, self._jobs.warnings, now)
+            client.tell(mine, names, self._exchange.trouble, over, others, self._jobs.warnings, now, is_left)
             changed = changed or over or client.gone
             self._demand.watch_line(handle, client)
         if changed:

@@ -162,6 +162,7 @@ class Channel:
         self._staging = end.staging
         self._server = Server(end, self._store.news, lambda response: self._say(frame(PORT, encode(response))))
         for guest in self._guests.values():
+            guest.worry("")
             self._introduce(guest)
 
     def _introduce(self, guest: Guest) -> None:
@@ -250,7 +251,11 @@ class Channel:
         if mask & select.POLLOUT:
             guest.flush()
         if mask & ~select.POLLOUT:
-            for line in guest.heard(self._slots):
+            was_working = guest.wants_work
+            lines = guest.heard(self._slots)
+            if guest.wants_work and not was_working:
+                self._call_at_once()
+            for line in lines:
                 self._pass_on(guest, line)
             if guest.uses is not None:
                 self._use(Site.heard(guest.uses), guest)
@@ -258,6 +263,11 @@ class Channel:
             if guest.stands is not None:
                 self._steer(guest, guest.stands)
                 guest.stands = None
+
+    def _call_at_once(self) -> None:
+        """Somebody comes with work, and may know that the host is back: no pause, and what was wrong may be mended."""
+        if self._call is None:
+            self._trouble, self._again, self._pause = "", 0.0, FIRST_PAUSE
 
     def _use(self, site: Site, guest: Guest) -> None:
         """Goes on with other settings of the site, if they have changed: the host is called again, its jobs go on."""

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
-from headway.live.sites.frames import Folder, Found, Leaves, Look, Put, Read, Seal, Seen, Tree
+from headway.live.sites.frames import DAMAGED, Folder, Found, Leaves, Look, Put, Read, Seal, Seen, Tree
 from headway.model.errors import HeadwayError, shown
 from headway.model.record import record
 
@@ -192,7 +192,13 @@ class Copying:
         seen = yield Look(there, self._next()), 0
         assert isinstance(seen, Seen)
         if (seen.size, seen.digest) != (size, digest):
-            part = _part(there)
+            yield from self._write(here, there, size, digest, mode)
+        self._there[there] = digest
+
+    def _write(self, here: str, there: str, size: int, digest: str, mode: int) -> Steps:
+        """Sends what is missing of a file. Goes on with a part that is there from a connection that broke."""
+        part = _part(there)
+        for _ in range(2):  # a part that somebody else has changed since is sent again from its beginning
             at = 0
             if size > PIECE:  # else all of it is sent at once, and there is nothing to go on with
                 seen = yield Look(part, self._next()), 0
@@ -210,8 +216,12 @@ class Copying:
             if at != size or _digest_of(here, size) != digest:
                 raise HeadwayError(f"{shown(here)} changes while it is copied.", "It is copied again.")
             seen = yield Seal(part, there, size, digest, mode, self._next()), 0
-            _check(seen, there)
-        self._there[there] = digest
+            assert isinstance(seen, Seen)
+            if seen.error != DAMAGED:
+                _check(seen, there)
+                return
+        what = f"{shown(there)} does not arrive there as it was sent: {shown(part)} was changed meanwhile, twice."
+        raise HeadwayError(what, "It is sent again. See what else writes to that file, and whether its disk is sound.")
 
     def _digest(self, path: str) -> tuple[str, int, int]:
         """Of a file here, with its size and mode."""

@@ -105,6 +105,9 @@ class Seal:
     number: int
 
 
+DAMAGED = "what came is not what was sent"  # an error of one that is Seen
+
+
 @record
 class Seen:
     """What is known of a file, or why it could not be written."""

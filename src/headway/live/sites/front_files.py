@@ -8,7 +8,7 @@ import os
 import stat
 from pathlib import Path
 
-from headway.live.sites.frames import Found, Leaves, Look, Put, Read, Seal, Seen, Tree
+from headway.live.sites.frames import DAMAGED, Found, Leaves, Look, Put, Read, Seal, Seen, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _sealed(message: Seal) -> Seen:
     """The file is whole now, and gets its name."""
     seen = _seen(message.seal, message.number)
     if (seen.size, seen.digest) != (message.size, message.digest):
-        return Seen(message.number, -1, error="what came is not what was sent")
+        return Seen(message.number, -1, error=DAMAGED)
     try:
         os.chmod(message.seal, message.mode)  # noqa: PTH101
         os.replace(message.seal, message.name)  # noqa: PTH105

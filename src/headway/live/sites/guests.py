@@ -50,7 +50,9 @@ class Guest:
         self._lines = Lines()
         self._unsent = b""
         self._before = self._done = 0  # jobs done that earlier runners told of, and this one
-        self._trouble = ""
+        self._near = self._far = ""  # what is wrong on the way there, and what the runner there has said is wrong
+        self._trouble = ""  # which of both it was told
+        self._last = Progress()  # that it was told
         self._waiting: list[bytes] = []  # files that it asked for before the host could be reached
         self._tell(RESPONSES.encode(Greeting()))
 
@@ -71,6 +73,7 @@ class Guest:
                 message = REQUESTS.decode(line)
                 if isinstance(message, Run):
                     message = self.run = replace(message, slots=slots, environment=None, mark="")
+                    self._last = replace(self._last, ended=False, left=False)  # it may be a further run
                 elif isinstance(message, Serve):
                     message = self.serves = replace(message, serve=slots)
                 elif isinstance(message, Watch):
@@ -133,11 +136,12 @@ class Guest:
         """Tells it what the runner says."""
         said = RESPONSES.decode(line)
         if isinstance(said, Progress):
-            self._done = said.done
-            self._trouble = self._placed(said.trouble)
+            self._done, self._far = said.done, self._placed(said.trouble)
+            self._trouble = self._near or self._far
             failures = [replace(one, log=one.log and f"{self._site}:{one.log}") for one in said.failures]
             done = self._before + said.done
-            line = RESPONSES.encode(replace(said, done=done, failures=failures, trouble=self._trouble))
+            self._last = replace(said, done=done, failures=failures, trouble=self._trouble)
+            line = RESPONSES.encode(self._last)
         self.is_refused = self.is_refused or isinstance(said, Refusal)
         self._tell(line)
 
@@ -149,6 +153,7 @@ class Guest:
     def lose_runner(self) -> None:
         """The runner that told it how far it is has gone."""
         self._before, self._done = self._before + self._done, 0
+        self._far, self._last = "", Progress(self._before)
 
     def end(self) -> None:
         """Tells it that nothing more is done for its workflow."""
@@ -156,10 +161,13 @@ class Guest:
         self._tell(RESPONSES.encode(Progress(self._before + self._done, ended=True)))
 
     def worry(self, trouble: str) -> None:
-        """Tells it why nothing can be done at the site just now."""
+        """Tells it what is wrong on the way to the site; "": nothing is. What the runner there has said stays true."""
+        self._near = trouble
+        trouble = self._near or self._far
         if self.wants_work and trouble != self._trouble:
             self._trouble = trouble
-            self._tell(RESPONSES.encode(Progress(self._before + self._done, trouble=trouble)))
+            self._last = replace(self._last, failures=[], warnings=[], trouble=trouble)
+            self._tell(RESPONSES.encode(self._last))
 
     def refuse(self, error: HeadwayError) -> None:
         self._tell(RESPONSES.encode(Refusal([error.what, error.fix])))

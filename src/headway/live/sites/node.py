@@ -5,6 +5,7 @@ It leaves when its time is over, when nothing can come, or when the queue wants 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -25,6 +26,7 @@ from headway.model.messages import NODES
 
 MARGIN = 10.0  # seconds before the end of its time at which it has left
 TRIES, PAUSE = 20, 3.0  # to reach the store's door at first
+PATIENCE = 15.0  # seconds that a queue has to say how much time is left
 
 
 def main(path: str) -> int:
@@ -62,9 +64,33 @@ def _is_first(path: str) -> bool:
 
 
 def _ends(seconds: float) -> float:
-    """How long this allocation lasts: as its queue says, if it does."""
+    """How long this allocation lasts: as its queue says, if it does; a user's own options may have another limit."""
     said = os.environ.get("SLURM_JOB_END_TIME", "")
-    return min(seconds, float(said) - time.time()) if said.isdigit() else seconds
+    if said.isdigit():
+        return min(seconds, float(said) - time.time())
+    number = os.environ.get("SLURM_JOB_ID")  # of a Slurm before 23.02, which has to be asked
+    left = None if number is None else time_left(_asked("squeue", "--noheader", f"--jobs={number}", "--format=%L"))
+    return seconds if left is None else min(seconds, left)
+
+
+def time_left(said: str) -> float | None:
+    """Seconds, as Slurm says them: 1-02:03:04, 2:03:04 or 3:04. None: without a limit, or it is not known."""
+    days, _, rest = said.strip().rpartition("-")
+    parts = [days or "0", *rest.split(":")]
+    if len(parts) not in (3, 4) or not all(part.isdigit() for part in parts):
+        return None
+    numbers = [int(part) for part in parts]
+    hours = numbers[1] if len(numbers) == 4 else 0
+    return float(((numbers[0] * 24 + hours) * 60 + numbers[-2]) * 60 + numbers[-1])
+
+
+def _asked(*words: str) -> str:
+    """What a command prints; "" if it cannot be asked."""
+    import subprocess
+
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+    return ""
 
 
 def _line(home: Home, address: Address, out: int) -> Line | None:

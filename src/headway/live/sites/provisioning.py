@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 
 from headway.engine.ready import Within
 from headway.live.failpoint import failpoint
@@ -43,6 +44,7 @@ class Provisioning:
         self._door = {"hosts": hosts, "port": port, "fingerprint": fingerprint}
         self._relay = relay  # where nodes call instead
         self._missing: dict[int, int] = {}  # looks in a row without each
+        self._put_back: dict[int, int] = {}  # looks in a row at which each waited again, and its placeholder had left
         self._wake = asyncio.Event()
         self._open: list[Allocation] = []
         self._too_long = 0  # jobs that no allocation is long enough for
@@ -66,6 +68,7 @@ class Provisioning:
     def came(self, number: int) -> None:
         """The placeholder of an allocation is there."""
         self._missing.pop(number, None)
+        self._put_back.pop(number, None)
         self._vain.came()
 
     @property
@@ -193,6 +196,7 @@ class Provisioning:
         if strays:
             say(f"site {self._owner.site.name}: cancelling {', '.join(strays)}, which this store does not know.")
             await self._owner.remote.run(queue(self._owner.site.queue).cancel(strays))
+        await self._take_back(known, there)
         gone = list[int]()
         for number in known:
             if number in there:
@@ -209,6 +213,28 @@ class Provisioning:
         if gone:
             store.allocations.end(gone, "", store.clock())
             self.wake()
+
+    async def _take_back(self, known: Mapping[int, Allocation], there: Mapping[int, Listed]) -> None:
+        """Cancels what a queue has put back after its placeholder came, as after preemption: another one is asked for.
+
+        It would wait for nothing, in the place of one that has work: what was begun once is not begun again.
+        """
+        waits = (Status.QUEUED, Status.HELD)
+        self._put_back = {
+            number: self._put_back.get(number, 0) + 1
+            for number, one in there.items()
+            if one.status in waits and known[number].state is State.RUNNING and not self._owner.is_there(number)
+        }
+        again = [number for number, looks in self._put_back.items() if looks >= LOOKS]
+        if not again:
+            return
+        site, ids = self._owner.site, [there[number].id for number in again]
+        say(f"site {site.name}: cancelling {', '.join(ids)}, which {NAMES[site.queue]} has put back into its queue.")
+        done = await self._owner.remote.run(queue(site.queue).cancel(ids))
+        if done.code:  # it is over by now, or is tried again as one that the store does not know
+            say(f"site {site.name}: {NAMES[site.queue]} did not cancel {', '.join(ids)}: {done.said.strip()[-200:]}")
+        self._store.allocations.end(again, "put back into its queue", self._store.clock())
+        self.wake()
 
     async def _last_words(self, number: int) -> str:
         """What an allocation has said last, and where there is more."""

@@ -130,11 +130,15 @@ class QueueSite:
         ):
             say(f"somebody with a wrong token was not let in (allocation {number}).")
             return None
-        if any(isinstance(end, _Counting) and end.allocation == number for end in self._tls.ends):
+        if self.is_there(number):
             say(f"somebody else showed the token of allocation {number} while its placeholder is here: not let in.")
             return None
         self.provisioning.came(number)
         return _Counting(self, number)
+
+    def is_there(self, number: int) -> bool:
+        """Whether the placeholder of an allocation is connected."""
+        return any(isinstance(end, _Counting) and end.allocation == number for end in self._tls.ends)
 
     # --- clients on this host ----------------------------------------------------------------------------------------
 

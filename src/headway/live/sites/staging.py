@@ -48,7 +48,8 @@ class Staging:
         self._failed: list[tuple[LeaseId, str]] = []
         self.fetching: dict[LeaseId, Finish] = {}  # their files are on their way here
         self._fetched: list[Finish] = []
-        self.trouble = ""  # why files cannot be copied
+        self._troubles: dict[LeaseId, str] = {}  # why their files could not be copied, which is tried again
+        self._past = ""  # the same of a lease that went back for it, until something else is copied
         self._staged: set[WorkflowId] = set()  # what all their jobs need is there
         self._is_asked = False  # what is ready now is heard of at once
 
@@ -75,13 +76,13 @@ class Staging:
             if lease.id not in self.waiting:
                 return
             if error is not None:
-                self.trouble, why = str(error), error.what
+                self._troubles[lease.id], why = str(error), error.what
                 self.copying.later(lambda: self._give_back(lease, why))
                 return
             del self.waiting[lease.id]
             self._staged.add(lease.workflow)
             self._ready.append(lease)
-            self.trouble = ""
+            self._settle(lease.id)
             if not self._is_asked:
                 self._stir(lease.workflow)
 
@@ -90,8 +91,19 @@ class Staging:
     def _give_back(self, lease: Lease, why: str) -> None:
         """Some time after its files could not be sent: at once, it would come here again and again."""
         if self.waiting.pop(lease.id, None) is not None:
+            self._past = self._troubles.pop(lease.id, "")
             self._failed.append((lease.id, why))
             self._stir(lease.workflow)
+
+    @property
+    def trouble(self) -> str:
+        """Why files cannot be copied: there may be some that can, meanwhile."""
+        return next(iter(self._troubles.values()), self._past)
+
+    def _settle(self, lease: LeaseId) -> None:
+        """The files of a lease were copied."""
+        self._troubles.pop(lease, None)
+        self._past = ""
 
     def ready(self) -> list[Lease]:
         """Leases whose files are there since this was last asked."""
@@ -102,6 +114,7 @@ class Staging:
         """These are not wanted any more: they go back as they came."""
         for lease in leases:
             if self.waiting.pop(lease, None) is not None:
+                self._troubles.pop(lease, None)
                 self._failed.append((lease, "called off"))
         gone = {one.id for one in self._ready if one.id in leases}
         self._ready = [one for one in self._ready if one.id not in gone]
@@ -146,10 +159,10 @@ class Staging:
 
         def done(error: HeadwayError | None) -> None:
             if error is not None:
-                self.trouble = str(error)
+                self._troubles[lease] = str(error)
                 self.copying.later(lambda: self._fetch(lease, workflow, declared))
             else:
-                self.trouble = ""
+                self._settle(lease)
                 self._fetched.append(self.fetching[lease])
             self._stir(workflow)
 

@@ -1,0 +1,127 @@
+"""A run at several sites, as its client hears of it: who is waited for, who is warned of, and when it is over."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headway.live.client.line import Line
+from headway.live.client.lines import Lines
+from headway.live.client.messages import REQUESTS, RESPONSES, Progress, Refusal, Request, Run, Stop
+from headway.live.home.folder import Home
+from headway.model.errors import HeadwayError
+
+AWAY = "site a: h1 refuses the connection. Is its ssh server running?"
+RUN = Run(1, 2)
+
+
+class Sites:
+    """The runners of two sites, at the other ends of their lines."""
+
+    def __init__(self, folder: Path) -> None:
+        home = Home(folder)
+        pairs = {name: socket.socketpair() for name in "ab"}
+        self.ends = {name: theirs for name, (_, theirs) in pairs.items()}
+        self.lines = Lines({name: Line(ours, home) for name, (ours, _) in pairs.items()})
+        self.lines.say(RUN)
+        assert self.heard("a") == self.heard("b") == [RUN]
+
+    def say(self, name: str, said: Progress | Refusal) -> list[Progress]:
+        """What the client hears when a runner says something."""
+        self.ends[name].send(RESPONSES.encode(said))
+        return [one for one in self.lines.news() if isinstance(one, Progress)]
+
+    def heard(self, name: str) -> list[Request]:
+        """What a runner has been told."""
+        end = self.ends[name]
+        end.setblocking(False)
+        try:
+            return [REQUESTS.decode(line) for line in end.recv(1 << 16).splitlines()]
+        except BlockingIOError:
+            return []
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Iterator[Sites]:
+    found = Sites(tmp_path)
+    yield found
+    found.lines.close()
+    for end in found.ends.values():
+        end.close()
+
+
+def test_a_site_that_is_away_is_a_warning_once_while_another_one_works(sites: Sites) -> None:
+    sites.say("b", Progress(running=2))
+    (said,) = sites.say("a", Progress(trouble=AWAY))
+    assert said.warnings == [AWAY] and not said.trouble and not said.ended and said.running == 2
+    (said,) = sites.say("b", Progress(1, running=2))
+    (again,) = sites.say("a", Progress(trouble=AWAY))
+    assert not said.warnings and not again.warnings
+
+
+def test_a_site_that_is_away_is_waited_for_if_jobs_are_left_that_the_other_one_is_not_given(sites: Sites) -> None:
+    sites.say("a", Progress(trouble=AWAY))
+    (said,) = sites.say("b", Progress(3, ended=True, left=True))
+    assert not said.ended and said.trouble == AWAY
+
+
+def test_a_site_that_is_away_is_not_waited_for_if_the_other_one_says_that_all_is_over(sites: Sites) -> None:
+    sites.say("a", Progress(trouble=AWAY))
+    (said,) = sites.say("b", Progress(3, ended=True))
+    assert said.ended and not said.trouble and said.done == 3
+
+
+def test_a_site_of_which_nothing_is_known_yet_is_waited_for_whatever_the_other_one_says(sites: Sites) -> None:
+    (said,) = sites.say("b", Progress(3, ended=True))
+    assert not said.ended
+    (said,) = sites.say("a", Progress(ended=True))
+    assert said.ended
+
+
+def test_when_all_sites_are_away_the_run_waits_and_says_for_what(sites: Sites) -> None:
+    sites.say("a", Progress(trouble=AWAY))
+    (said,) = sites.say("b", Progress(trouble="site b: h2 does not answer."))
+    assert not said.ended and said.trouble == AWAY
+    assert said.warnings == ["site b: h2 does not answer."]  # of which nothing else tells
+
+
+def test_when_the_site_that_was_waited_for_works_again_the_other_one_is_asked_again(sites: Sites) -> None:
+    sites.say("a", Progress(trouble=AWAY))
+    sites.say("b", Progress(3, ended=True, left=True))
+    (said,) = sites.say("a", Progress())
+    assert not said.ended and not said.trouble and not sites.heard("b")
+    (said,) = sites.say("a", Progress(running=1))
+    assert not said.ended and sites.heard("b") == [RUN]
+    sites.say("a", Progress(1, running=1))
+    assert not sites.heard("b")  # once is enough
+    sites.say("a", Progress(2, ended=True))
+    (said,) = sites.say("b", Progress(4, ended=True))
+    assert said.ended and said.done == 6
+
+
+def test_nobody_is_asked_again_once_the_user_wants_nothing_new_begun(sites: Sites) -> None:
+    sites.say("b", Progress(3, ended=True, left=True))
+    sites.lines.say(Stop("gently"))
+    assert sites.heard("b") == [Stop("gently")]
+    (said,) = sites.say("a", Progress(1, running=1))
+    assert not said.ended and not sites.heard("b")
+    (said,) = sites.say("a", Progress(2, ended=True))
+    assert said.ended
+
+
+def test_a_site_that_cannot_be_used_at_all_is_not_waited_for_and_its_reason_is_told(sites: Sites) -> None:
+    sites.say("b", Progress(3, ended=True, left=True))
+    (said,) = sites.say("a", Refusal(["site a: h1 does not let you in.", "It must work without a question."]))
+    assert said.ended
+    assert said.warnings == [
+        "going on without site a: site a: h1 does not let you in. It must work without a question."
+    ]
+
+
+def test_when_no_site_can_be_used_the_reason_of_the_last_one_is_the_error(sites: Sites) -> None:
+    sites.say("b", Refusal(["site b: there is no host h2.", "Correct it."]))
+    with pytest.raises(HeadwayError, match="does not let you in"):
+        sites.say("a", Refusal(["site a: h1 does not let you in.", "Load your key."]))
