@@ -468,6 +468,7 @@ PARTS = {
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored, also by placeholders
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--repeat", type=int, default=3)

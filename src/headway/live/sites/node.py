@@ -68,7 +68,7 @@ def _ends(seconds: float) -> float:
     said = os.environ.get("SLURM_JOB_END_TIME", "")
     if said.isdigit():
         return min(seconds, float(said) - time.time())
-    number = os.environ.get("SLURM_JOB_ID")  # of a Slurm before 23.02, which has to be asked
+    number = os.environ.get("SLURM_JOB_ID")  # of a Slurm that does not say it (22.05), but can be asked
     left = None if number is None else time_left(_asked("squeue", "--noheader", f"--jobs={number}", "--format=%L"))
     return seconds if left is None else min(seconds, left)
 
