@@ -53,6 +53,12 @@ class Link:
     asked: int = -(10**9)  # when it last looked for a father
     tries: int = 0
 
+    @property
+    def ways(self) -> list[Node]:
+        """Who requests can go up to: the father first, and those further up for when he is silent."""
+        known = () if self.is_root else (self.father, self.grandfather, self.root)
+        return list(dict.fromkeys(node for node in known if node))
+
 
 @mutable
 class Recruit:
