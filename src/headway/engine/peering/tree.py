@@ -190,7 +190,7 @@ class Tree:
         child.acked = now
         siblings = tuple(branch.children[peer].node for peer in branch.order if peer != sender)
         fastest = self.fastest if link.father else branch.fastest
-        root = link.root if link.father else self.node(link)
+        root = self.node(link) if link.is_root else link.root
         zone = self.zone_of(branch.order.index(sender))
         return [(sender, Ack(body.level, link.father, siblings, root, zone, fastest))], ""
 
