@@ -55,6 +55,7 @@ from headway.engine.peering.tree_messages import (
     WhoIsRoot,
 )
 from headway.model.errors import UsageError
+from headway.model.record import replace
 from headway.policies.by_when.cells import MOST_POWER
 from headway.policies.by_when.reference_points import EPOCH, epoch
 from headway.policies.by_when.summary import Summary
@@ -203,7 +204,7 @@ class Peer:
         if why:
             self.refused[why] += 1
             return []
-        return branch.routed(request, link.father, sender, now)
+        return branch.routed(request, link.ways, sender, now)
 
     def _asked_for(self, request: Request, sender: int, now: int) -> Out:
         """The leaf is asked for room."""
@@ -233,14 +234,16 @@ class Peer:
     def _sent(self, out: Out, now: int) -> list[Letter]:
         """What follows of itself: jobs that may start, what is due, and news for fathers."""
         if not self.tree.gone:
+            self.owner.linked = bool(self.tree.leaf.ways)
             out = [*out, *self.leaf.tick(now), *self.owner.tick(now), *mending.tick(self.tree, now), *self._news(now)]
-        father = self.tree.leaf.father
+        ways = self.tree.leaf.ways
         letters = []
         for to, body in out:
-            if to == owning.FATHER:
-                if father is None:
+            if to <= owning.FATHER:
+                if not ways:
                     continue
-                to = father.peer
+                way = ways[(owning.FATHER - to) % len(ways)]
+                to, body = way.peer, replace(body, level=way.level)
             letters.append(Letter(to or self.number, self.number, now, body))
         self.wake = self._wake(now)
         return letters

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from headway.engine.peer import Peer
-from headway.engine.peering.messages import Finished, Letter, Note, Outcome, Step
-from headway.engine.peering.owner import Owner
+from headway.engine.peering.messages import Finished, Letter, Note, Outcome, Step, Submit, Tick
+from headway.engine.peering.owner import GATHER, Owner
 from tests.engine.peering.net import MINUTE, Net, submit
 
 OWNER = 1
@@ -97,7 +97,9 @@ def test_who_is_back_does_not_give_up_what_a_faster_peer_could_still_do() -> Non
     taken = submit(net, deadline=20)  # three jobs of ten minutes, one after the other: too long for its own power
     facts = (taken.works, taken.arcs, taken.deadline, ())
     notes = [Note(1, Step.SUBMITTED, facts), Note(1, Step.ACCEPTED, (1,)), Note(1, Step.LOST, tuple(range(5)))]
+    peer.tree.first(net.now)
     letters = peer.recover(notes, net.now)
+    letters += peer.handle(Letter(OWNER, OWNER, net.now + GATHER, Tick()), net.now + GATHER)
     assert not any(isinstance(letter.body, Outcome) for letter in letters)
     assert peer.owner.flows[1].plan is not None
 
@@ -114,3 +116,48 @@ def test_an_end_is_told_until_it_is_acknowledged() -> None:
     net.run(100 * MINUTE)
     assert net.state(OWNER) == ["accepted", "done"] and len(net.runs) == 5
     assert all(not peer.leaf.ends for peer in net.peers.values())
+
+
+def test_an_owner_that_is_back_learns_at_once_what_has_ended_and_what_a_leaf_has_given_up() -> None:
+    """The leaf told it of what had ended only, and it waited for the rest for as long as for a silent leaf."""
+    net = Net().grown(12)
+    fast = [Peer(number, number, 4000, net.settings, net.now) for number in (20, 21)]
+    for peer in fast:
+        net.add(peer, [1])
+        net.run(3 * MINUTE)
+    net.tell(
+        OWNER, Submit(1, tuple(one * MINUTE * 1000 for one in (40, 40, 4)), ((0, 2), (1, 2)), net.now + 18 * MINUTE)
+    )
+    net.run(5 * MINUTE)
+    assert sorted(run[:2] for run in net.runs) in ([(20, 0), (21, 1)], [(20, 1), (21, 0)])
+    del net.peers[OWNER]
+    net.run(9 * MINUTE)
+    assert all(peer.leaf.ends and not peer.leaf.pieces for peer in fast)
+    back = Peer(OWNER, OWNER, 1000, net.settings, net.now)
+    net.add(back, [9])
+    known = len(net.notes[OWNER])
+    net.carry(back, back.recover(net.notes[OWNER], net.now))
+    net.run(1000)
+    told = [(note.what, note.facts) for note in net.notes[OWNER][known:]]
+    assert {(Step.ENDED, (0,)), (Step.ENDED, (1,)), (Step.LOST, (2,))} <= set(told)
+    net.run(40 * MINUTE)
+    assert net.state(OWNER) == ["accepted", "done"] and len(net.runs) == 3
+
+
+def test_an_owner_that_is_back_does_not_wait_long_for_a_leaf_that_has_died_meanwhile() -> None:
+    net = Net().grown(12)
+    fast = [Peer(number, number, 4000, net.settings, net.now) for number in (20, 21)]
+    for peer in fast:
+        net.add(peer, [1])
+        net.run(3 * MINUTE)
+    net.tell(OWNER, Submit(1, (40 * MINUTE * 1000,), (), net.now + 30 * MINUTE))
+    net.run(5 * MINUTE)
+    del net.peers[OWNER], net.peers[net.runs[0][0]]
+    net.run(10_000)
+    back = Peer(OWNER, OWNER, 1000, net.settings, net.now)
+    net.add(back, [2])
+    net.carry(back, back.recover(net.notes[OWNER], net.now))
+    net.run(net.settings.answer + 1000)
+    assert [note.what for note in net.notes[OWNER] if note.what is Step.LOST]
+    net.run(30 * MINUTE)
+    assert net.state(OWNER) == ["accepted", "done"] and len({run[0] for run in net.runs}) == 2

@@ -71,6 +71,32 @@ def test_the_root_dies_and_an_heir_takes_its_place() -> None:
     assert until_whole(net) < 120_000
 
 
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_the_only_branch_of_a_small_grid_dies_and_the_others_are_a_grid(count: int) -> None:
+    """All leaves looked for a father for ever."""
+    net = joined(list(range(count)))
+    root = next(number for number, peer in net.peers.items() if peer.tree.branch)
+    del net.peers[root]
+    assert until_whole(net) < 120_000
+
+
+def test_a_peer_that_is_back_is_heard_by_the_father_who_has_not_missed_it() -> None:
+    """Its updates counted as old, as their numbers began again, until it had missed three greetings."""
+    net = joined(list(range(12)), 1000)
+    until_whole(net)
+    net.run(60_000)
+    number = next(one for one, peer in net.peers.items() if not peer.tree.branch)
+    father = net.peers[number].tree.leaf.father
+    assert father
+    del net.peers[number]
+    net.run(1000)
+    net.add(Peer(number, number - 1, 3000, QUICK, net.now), [father.peer])
+    net.run(2 * QUICK.update)
+    assert not net.peers[father.peer].refused["old"] and net.peers[number].tree.leaf.acked
+    branch = net.peers[father.peer].tree.branch
+    assert branch and branch.children[number].fastest == 3000
+
+
 def test_who_leaves_hands_over_and_nobody_has_to_notice() -> None:
     net = joined(list(range(30)), 1000)
     until_whole(net)

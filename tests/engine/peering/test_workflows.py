@@ -7,12 +7,14 @@ from itertools import pairwise
 import pytest
 
 from headway.engine.peer import Peer
-from headway.engine.peering.messages import Offer, Outcome, Request, Submit, Withdraw
+from headway.engine.peering.branch import Branch
+from headway.engine.peering.messages import Note, Offer, Outcome, Request, Step, Submit, Withdraw
 from headway.engine.peering.settings import Settings
-from headway.engine.peering.tree_messages import Update
+from headway.engine.peering.tree_messages import Node, Update
 from headway.model.errors import UsageError
-from headway.policies.by_when.reference_points import DAY
-from headway.policies.by_when.summary import class_needed, class_of
+from headway.model.record import replace
+from headway.policies.by_when.reference_points import DAY, epoch
+from headway.policies.by_when.summary import class_needed, class_of, summary
 from tests.engine.peering.net import MINUTE, NOW, Net, submit
 
 
@@ -183,6 +185,63 @@ def test_jobs_that_are_lost_are_planned_again_and_still_in_time(how: str) -> Non
     net.run(100 * MINUTE)
     assert net.state(1) == ["accepted", "done"]
     assert sum(run[1] == 2 for run in net.runs) == 2 and max(run[3] for run in net.runs if run[1] == 4) <= deadline
+
+
+@pytest.mark.parametrize("dead_above", [1, 2])
+def test_lost_jobs_are_planned_again_before_greetings_of_the_dead_branch_above_their_owner_are_missed(
+    dead_above: int,
+) -> None:
+    """All requests went to that branch, and were lost, until it had missed three greetings. Then it was too late."""
+    net = Net().grown(16)
+    net.run(3 * MINUTE)  # all know who is above them
+    owner = net.peers[11]
+    above = owner.tree.leaf.ways
+    assert len(above) == 3 and not {11, above[2].peer} & {one.peer for one in above[:2]}
+    net.tell(11, submit(net, deadline=60))
+    elsewhere = list[int]()
+    while not elsewhere:
+        net.run(10_000)
+        elsewhere = [run[0] for run in net.runs if run[1] and run[3] > net.now and run[0] not in (11, above[2].peer)]
+    for number in {elsewhere[0], *(one.peer for one in above[:dead_above])}:
+        del net.peers[number]
+    while sum(note.what is Step.ACCEPTED for note in net.notes[11]) < 2:
+        net.run(1000)
+        assert owner.tree.leaf.father == above[0]
+    net.run(100 * MINUTE)
+    assert net.state(11) == ["accepted", "done"]
+
+
+def test_an_owner_that_is_back_has_its_lost_jobs_planned_again_as_soon_as_it_has_a_father() -> None:
+    """It asked before it had one, and next after 24 s: a workflow that had 108 s left, and needed 94, was late."""
+    net = Net().grown(8)
+    net.tell(8, submit(net, deadline=60))
+    net.run(15 * MINUTE)
+    del net.peers[8]
+    notes = [*net.notes[8], Note(1, Step.LOST, (1, 2, 3, 4))]
+    back = Peer(8, 8, 1000, net.settings, net.now)
+    net.add(back, [1])
+    net.carry(back, back.recover(notes, net.now))
+    assert back.tree.leaf.father is None
+    net.run(2000)
+    assert [note.what for note in net.notes[8]][-1] is Step.ACCEPTED
+
+
+def test_a_request_that_is_repeated_passes_by_whom_it_went_to_before() -> None:
+    """Down to another child, then up, then to those above the father, and to the father again."""
+    branch = Branch(2, Settings())
+    for peer in (11, 12):
+        branch.add(Node(peer, 1), (peer, peer), 1, NOW)
+        branch.children[peer].summary = summary(epoch(NOW), [(NOW, NOW + 3 * DAY, 1000, 0)])
+    rows = ((0, 10 * MINUTE * 1000, NOW, NOW + 60 * MINUTE),)
+    request = Request((7, 1, 2, 0), rows, NOW, NOW + 60 * MINUTE, NOW + 20_000, (11, 7), level=2)
+    above = [Node(21, 3), Node(22, 4)]
+    went = []
+    for times in (None, 1, 2, 3, 4):
+        again = replace(request, repeated=times)
+        ((to, told),) = branch.routed(again, above, 99, NOW)
+        assert isinstance(told, Request) and told.down == (to < 20)
+        went.append((to, told.level))
+    assert went == [(11, 1), (12, 1), (21, 3), (22, 4), (21, 3)]
 
 
 def test_an_accepted_workflow_that_cannot_be_saved_is_told_to_have_failed() -> None:

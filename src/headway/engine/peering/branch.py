@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from headway.engine.peering.messages import Message, Nack, PieceId, Reject, Request
 from headway.engine.peering.settings import Settings
@@ -53,6 +54,9 @@ class Asked:
     expires: int
     turns: int = 0
     tried: list[int] = field(default_factory=list)
+    last: int = 0  # to whom it went last
+    up: int = 0  # of those above, the one to ask
+    repeated: int | None = None
 
 
 class Branch:
@@ -129,19 +133,23 @@ class Branch:
         known = [child.summary for child in self.children.values() if child.summary]
         return total(known, epoch(now))
 
-    def routed(self, request: Request, father: Node | None, came_from: int, now: int) -> Out:
-        """Where a request goes: to a hole, in pieces to several, up, or back.
+    def routed(self, request: Request, ways: Sequence[Node], came_from: int, now: int) -> Out:
+        """Where a request goes: to a hole, in pieces to several, up, or back. `ways`: its father and those above it.
 
-        A branch sends a request down three times at most, each time to another child. So it comes to an end.
+        A branch sends a request down three times at most, each time to another child. So it comes to an end. Whom it
+        went to before it was repeated is passed by: he, or somebody beyond him, may be dead.
         """
         if now > request.expires or request.hops > MOST_HOPS:
             return []
         request = replace(request, hops=request.hops + 1)
         asked = self.asked.get(request.piece)
         if asked is None:
-            asked = self.asked[request.piece] = Asked(came_from if request.down else 0, request.expires)
+            back_to = came_from if request.down else 0
+            asked = self.asked[request.piece] = Asked(back_to, request.expires, repeated=request.repeated)
             if not request.down and self.level > 1:
                 asked.tried.append(came_from)  # it has just found nothing below itself
+        elif request.repeated != asked.repeated:
+            self._passes_by(asked, request, came_from)
         elif came_from in self.children:
             asked.tried.append(came_from)
         if asked.turns < MOST_TURNS:
@@ -151,9 +159,20 @@ class Branch:
                 return found
         if asked.back_to:
             return [(asked.back_to, Nack(request, self.summary(now)))]
-        if father is None:
+        if not ways:
             return [(request.piece[0], Reject(request.piece, request.hops))]
-        return [(father.peer, replace(request, level=self.level + 1, down=False))]
+        way = ways[asked.up % len(ways)]
+        asked.last = way.peer
+        return [(way.peer, replace(request, level=way.level, down=False))]
+
+    def _passes_by(self, asked: Asked, request: Request, came_from: int) -> None:
+        """A request is repeated: the way that it took before is not taken again."""
+        asked.repeated, asked.expires = request.repeated, request.expires
+        asked.back_to = came_from if request.down else 0
+        if asked.last in self.children:
+            asked.tried.append(asked.last)
+        elif asked.last:
+            asked.up += 1
 
     def _found(self, request: Request, asked: Asked, now: int) -> Out:
         """One hole for all of a request, or one for each of its pieces."""
@@ -166,6 +185,7 @@ class Branch:
             parts, number, work, start, request.deadline, request.needed, settings.fit, near, out_of
         )  # fmt: skip
         if hole:
+            asked.last = self.order[hole[0]]
             return [self._sent(request, *hole, now)]
         if not settings.splitting or len(request.jobs) < 2:
             return []
@@ -183,7 +203,8 @@ class Branch:
                 deadline=one.deadline,
             )
             if one.first:
-                self.asked[part.piece] = Asked(asked.back_to, request.expires, 1)
+                self.asked[part.piece] = Asked(asked.back_to, request.expires, 1, repeated=request.repeated)
+            self.asked[part.piece].last = self.order[one.child]
             out.append(self._sent(part, one.child, one.cell, now))
         return out
 

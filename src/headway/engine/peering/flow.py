@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from headway.engine.peering.messages import PieceId, Submit
+from headway.engine.peering.messages import PieceId, Request, Submit
+from headway.engine.peering.settings import Settings
+from headway.engine.peering.tree_messages import Key
 from headway.model.dag import Dag
-from headway.model.record import field, mutable
+from headway.model.record import field, mutable, replace
 from headway.policies.by_when.sequences import Decomposition, decomposition
+from headway.policies.by_when.summary import class_for_all
 from headway.policies.by_when.windows import Window, Windows
 
 ASKING, HELD, ACCEPTED = "asking", "held", "accepted"
@@ -37,6 +40,7 @@ class Plan:
     then: list[list[int]]  # for each sequence, those that wait for it
     left: list[int]  # jobs of each sequence that have no offer
     pieces: dict[PieceId, Place] = field(default_factory=dict)
+    open: dict[int, tuple[Request, int]] = field(default_factory=dict)  # of sequences without an answer: what, and when
     asked: int = 0  # when something was sent last
     renew_at: int = 0  # when what is held is renewed next
     hops: int = 0
@@ -129,9 +133,28 @@ def waiting(dag: Dag, cut: Decomposition) -> tuple[list[int], list[list[int]]]:
     return waits, then
 
 
-def windows_of(plan: Plan, number: int) -> list[tuple[int, int]]:
-    """The bounds of a sequence's jobs."""
-    return plan.windows.floating(number)
+def asked(flow: Flow, plan: Plan, number: int, peer: int, low: Key, now: int, settings: Settings) -> Request:
+    """What asks for room for a sequence. From now on it has no answer."""
+    bounds = plan.windows.floating(number)
+    jobs = [plan.jobs[at] for at in plan.cut.sequences[number]]
+    rows = tuple((job, flow.works[job], *bound) for job, bound in zip(jobs, bounds, strict=True))
+    piece = (peer, flow.id, plan.attempt, jobs[0])
+    needed = class_for_all(flow.needed[job] for job in jobs)
+    request = Request(piece, rows, bounds[0][0], bounds[-1][1], now + settings.answer, low, needed)
+    plan.asked = now
+    plan.open[number] = request, now
+    return request
+
+
+def repeated(plan: Plan, now: int, settings: Settings) -> list[Request]:
+    """What has had no answer for so long that it is asked again, on another way: somebody on it may be dead."""
+    found = []
+    for number, (request, at) in plan.open.items():
+        if now >= at + settings.repeat:
+            times = (request.repeated or 0) + 1
+            found.append(replace(request, expires=now + settings.answer, repeated=times))
+            plan.open[number] = found[-1], now
+    return found
 
 
 def is_asked_for(plan: Plan, jobs: Sequence[tuple[int, int]]) -> bool:
@@ -152,6 +175,7 @@ def offered(plan: Plan, jobs: Sequence[tuple[int, int]]) -> list[int]:
         window = plan.windows.pinned[at]
         plan.windows.pin(at, Window(window.start, min(window.end, end)))
         sequence = plan.cut.sequence_of[at]
+        plan.open.pop(sequence, None)
         plan.left[sequence] -= 1
         if not plan.left[sequence]:
             found.append(sequence)

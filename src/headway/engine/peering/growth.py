@@ -166,7 +166,5 @@ def _is_mine(tree: Tree, low: Key) -> bool:
 def _adopted(tree: Tree, body: Attach, now: int) -> Out:
     branch = tree.branch
     assert branch
-    if body.child.peer not in branch.children:
-        branch.add(body.child, body.low, body.leaves, now)
-    branch.children[body.child.peer].heard = now
+    branch.add(body.child, body.low, body.leaves, now)  # one that is back numbers its updates from the beginning
     return [(body.child.peer, Adopted(body.child.level, Node(tree.peer, branch.level))), *balanced(tree, now)]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headway.engine.peering.flow import Flow, Place
-from headway.engine.peering.messages import Commit, Message, Note, Start, Step, Submit
-from headway.engine.peering.owner import DONE, Owner
+from headway.engine.peering.messages import Commit, Message, Note, Step, Submit
+from headway.engine.peering.owner import DONE, GATHER, Owner
 
 Out = list[tuple[int, Message]]
 
@@ -88,7 +88,9 @@ def _resumed(owner: Owner, flow: Flow, is_open: bool, now: int) -> Out:
         plan.pieces = {piece: place for piece, place in flow.pieces.items() if not place.committed}
         plan.asked, plan.renew_at, flow.plan = now, now + owner.settings.renew, plan
         return [(place.leaf, Commit(piece, flow.ready(place))) for piece, place in plan.pieces.items()]
-    out: Out = [
-        (flow.pieces[piece].leaf, Start(piece, job)) for job, piece in flow.where.items() if flow.has_inputs(job)
-    ]
-    return out + (owner.planned(flow, now) if flow.to_plan else [])
+    for place in flow.pieces.values():  # who has died meanwhile does not answer, and is not waited for as long as usual
+        place.heard = now + owner.settings.answer - owner.silent
+    out: Out = [(place.leaf, Commit(piece, flow.ready(place))) for piece, place in flow.pieces.items()]
+    if flow.to_plan:
+        flow.retry_at = now + GATHER
+    return out

@@ -122,8 +122,8 @@ class Leaf:
         if hold is None:
             if isinstance(body, Rollback):
                 return []
-            ended = [Finished(piece, job, ok) for (piece, job), (ok, _) in self.ends.items() if piece == body.piece]
-            return [(sender, one) for one in ended] or [(sender, Aborted(body.piece, ()))]
+            ended = tuple((job, ok) for (piece, job), (ok, _) in self.ends.items() if piece == body.piece)
+            return [(sender, Aborted(body.piece, (), ended or None))]
         if isinstance(body, Renew):
             hold.until = min(now + self.settings.hold, hold.since + self.settings.longest_hold)
             return []

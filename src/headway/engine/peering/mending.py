@@ -52,7 +52,9 @@ def _searched(tree: Tree, link: Link, now: int) -> Out:
 
     Where the father was the root there is none: the siblings before it are asked, and the first is the heir.
     """
-    me, father_was_root = tree.node(link), link.level > 0 and link.acked and link.grandfather is None
+    me, father_was_root = tree.node(link), link.acked and link.grandfather is None
+    if not link.level:  # a father who looked for his own had none either
+        father_was_root = father_was_root and link.root is not None and link.root.level == 1
     line = sorted(node.peer for node in link.siblings if node.peer < me.peer or not father_was_root)
     above = [node.peer for node in (link.grandfather, link.root) if node] if not father_was_root else []
     others = list(dict.fromkeys([*above, *line, *([] if father_was_root else tree.known)]))
@@ -66,6 +68,8 @@ def _searched(tree: Tree, link: Link, now: int) -> Out:
     link.tries = 0
     if not link.level:
         link.asked = now
+        if father_was_root and tree.branch is None:
+            tree.first(now)
         return []
     link.is_root, tree.next_look = True, now
     for node in (*link.siblings, link.grandfather, link.root):

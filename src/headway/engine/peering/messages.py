@@ -56,6 +56,7 @@ class Request:
     down: bool = False  # from a father
     hops: int = 0
     seal: Seal | None = None
+    repeated: int | None = None  # how often it was asked before, without an answer; only for jobs that are lost
 
 
 @record
@@ -139,10 +140,11 @@ class StatusAck:
 
 @record
 class Aborted:
-    """Jobs of a piece will not be done here."""
+    """Jobs of a piece will not be done here; none named: all that has not ended."""
 
     piece: PieceId
     jobs: tuple[int, ...]
+    ended: tuple[tuple[int, bool], ...] | None = None  # what has: which, and whether well
 
 
 # Between a peer and its own world.

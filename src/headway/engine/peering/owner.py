@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headway.engine.peering.flow import Flow, Place, Plan, is_asked_for, offered, windows_of
+from headway.engine.peering.flow import Flow, Place, Plan, asked, is_asked_for, offered, repeated
 from headway.engine.peering.messages import (
     Aborted,
     Commit,
@@ -26,10 +26,10 @@ from headway.engine.peering.messages import (
 from headway.engine.peering.seals import Signing, sealed
 from headway.engine.peering.settings import Settings
 from headway.engine.peering.tree_messages import Key
-from headway.policies.by_when.summary import class_for_all
 
 Out = list[tuple[int, Message]]
-WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf
+WORLD, FATHER = 0, -1  # to whom: the peer's own world, the father of the owner's leaf (less: another one above it)
+GATHER = 300  # milliseconds in which others tell of losses, too, before a plan is made
 NO_ROOM = "no peer has room for it by its deadline; a later one, or fewer jobs side by side, may do"
 ACCEPTED, REJECTED, DONE, FAILED = "accepted", "rejected", "done", "failed"
 
@@ -42,6 +42,12 @@ class Owner:
         self.flows: dict[int, Flow] = {}
         self.fastest = power  # of the grid, as far as it is known
         self.stage = settings.stage  # what a stage is expected to take
+        self.linked = True  # there is somebody above to ask
+
+    @property
+    def silent(self) -> int:
+        """After which a leaf that has jobs of this owner counts as dead."""
+        return self.settings.status * 5 // 2
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
@@ -73,16 +79,12 @@ class Owner:
         return out
 
     def _asked(self, flow: Flow, plan: Plan, number: int, now: int) -> Out:
-        """Sends a sequence; to whom is for the tree to say (0 stands for the father of this leaf)."""
-        bounds = windows_of(plan, number)
-        jobs = [plan.jobs[at] for at in plan.cut.sequences[number]]
-        rows = tuple((job, flow.works[job], *bound) for job, bound in zip(jobs, bounds, strict=True))
-        plan.asked = now
-        piece = (self.peer, flow.id, plan.attempt, jobs[0])
-        needed = class_for_all(flow.needed[job] for job in jobs)
-        expires = now + self.settings.answer
-        request = Request(piece, rows, bounds[0][0], bounds[-1][1], expires, self.low, needed)
-        return [(FATHER, sealed(request, self.signing.sign) if self.signing else request)]
+        """Sends a sequence up; to whom is for the tree to say."""
+        request = asked(flow, plan, number, self.peer, self.low, now, self.settings)
+        return [(FATHER, self._sealed(request))]
+
+    def _sealed(self, request: Request) -> Request:
+        return sealed(request, self.signing.sign) if self.signing else request
 
     # --- reserving ---------------------------------------------------------------------------------------------
 
@@ -110,7 +112,7 @@ class Owner:
             return self._committed(flow, place, now)
         if isinstance(body, Finished):
             return self._finished(flow, body, now)
-        return self._lost(flow, body.piece, body.jobs or tuple(place.jobs), now)
+        return self._aborted(flow, place, body, now)
 
     def _offered(self, flow: Flow, plan: Plan, sender: int, body: Offer, now: int) -> Out:
         if not is_asked_for(plan, body.jobs):
@@ -202,6 +204,14 @@ class Owner:
         del self.flows[flow.id]
         return [(WORLD, Note(flow.id, Step.OVER, (state, why))), (WORLD, Outcome(flow.id, state, why))]
 
+    def _aborted(self, flow: Flow, place: Place, body: Aborted, now: int) -> Out:
+        """A leaf gives up jobs, or has none of a piece any more, but for what has ended."""
+        out: Out = []
+        for job, ok in body.ended or ():
+            out += self._finished(flow, Finished(body.piece, job, ok), now)
+        lost = body.jobs or tuple(place.jobs)
+        return [*out, *self._lost(flow, body.piece, lost, now)] if lost and flow.id in self.flows else out
+
     def _lost(self, flow: Flow, piece: PieceId, jobs: tuple[int, ...], now: int) -> Out:
         """Jobs of a piece will not be done where they were to be: they, and all after them, are planned again."""
         plan = flow.plan
@@ -223,8 +233,10 @@ class Owner:
         if not lost:
             return out
         out.insert(0, (WORLD, Note(flow.id, Step.LOST, tuple(sorted(lost)))))
-        again = self.planned if flow.attempts < self.settings.attempts else self._again
-        return out + again(flow, now)
+        if flow.attempts >= self.settings.attempts:
+            return out + self._again(flow, now)
+        flow.retry_at = now + GATHER
+        return out
 
     # --- running -----------------------------------------------------------------------------------------------
 
@@ -269,18 +281,20 @@ class Owner:
         settings = self.settings
         for flow in list(self.flows.values()):
             plan = flow.plan
-            if plan is None and 0 <= flow.retry_at <= now:
+            if plan is None and 0 <= flow.retry_at <= now and self.linked:
                 out += self.planned(flow, now)
                 continue
             if plan is not None and now >= plan.asked + settings.answer:
                 out += self._rolled_back(flow, plan) + self._again(flow, now)
                 continue
+            if plan is not None and flow.accepted:
+                for request in repeated(plan, now, settings):
+                    out.append((FATHER - (request.repeated or 0), self._sealed(request)))
             if plan is not None and now >= plan.renew_at:
                 plan.renew_at = now + settings.renew
                 out += [(place.leaf, Renew(piece)) for piece, place in plan.pieces.items() if not place.committed]
-            silent = settings.status * 5 // 2
             for piece, place in list(flow.pieces.items()):
-                if place.committed and now >= place.heard + silent and piece in flow.pieces:
+                if place.committed and now >= place.heard + self.silent and piece in flow.pieces:
                     out += self._lost(flow, piece, tuple(place.jobs), now)
                     if flow.id not in self.flows:
                         break
@@ -292,7 +306,9 @@ class Owner:
         for flow in self.flows.values():
             if flow.plan is not None:
                 times += [flow.plan.asked + self.settings.answer, flow.plan.renew_at]
-            elif flow.retry_at >= 0:
+                if flow.accepted:
+                    times += [at + self.settings.repeat for _, at in flow.plan.open.values()]
+            elif flow.retry_at >= 0 and self.linked:
                 times.append(flow.retry_at)
-            times += [place.heard + self.settings.status * 5 // 2 for place in flow.pieces.values() if place.committed]
+            times += [place.heard + self.silent for place in flow.pieces.values() if place.committed]
         return min(times, default=-1)

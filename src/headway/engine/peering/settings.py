@@ -16,6 +16,7 @@ class Settings:
     holds: int = 8  # of one owner at a core at once
     renew: int = 10_000
     answer: int = 20_000  # after which an owner, or a branch, does not wait for an answer any more
+    repeat: int = 3_000  # after which room for jobs that were promised and lost is asked for again, on another way
     status: int = 30_000  # a leaf tells owners that it has their jobs so often
     notice: int = 2_000  # that news of an end takes at most, by way of the owner
     stage: int = 1_500  # that it is expected to take to allocate one stage of a workflow

@@ -28,6 +28,6 @@ def _size(value: object) -> int:
     if isinstance(value, tuple):
         return 1 + sum(map(_size, value))
     parts = [getattr(value, name) for name in fields(value)]
-    if parts and parts[-1] is None:  # what is not there at the end is not sent
+    while parts and parts[-1] is None:  # what is not there at the end is not sent
         parts.pop()
     return 1 + sum(map(_size, parts))

@@ -53,6 +53,12 @@ class Link:
     asked: int = -(10**9)  # when it last looked for a father
     tries: int = 0
 
+    @property
+    def ways(self) -> list[Node]:
+        """Who requests can go up to: the father first, and those further up for when he is silent."""
+        known = () if self.is_root else (self.father, self.grandfather, self.root)
+        return list(dict.fromkeys(node for node in known if node))
+
 
 @mutable
 class Recruit:
@@ -184,7 +190,7 @@ class Tree:
         child.acked = now
         siblings = tuple(branch.children[peer].node for peer in branch.order if peer != sender)
         fastest = self.fastest if link.father else branch.fastest
-        root = link.root if link.father else self.node(link)
+        root = self.node(link) if link.is_root else link.root
         zone = self.zone_of(branch.order.index(sender))
         return [(sender, Ack(body.level, link.father, siblings, root, zone, fastest))], ""
 

@@ -148,7 +148,7 @@ def expected(plan: Plan) -> float:
     few = cost(Scenario(nodes=plan.few, hours=plan.few_hours), messages=True) * plan.seeds * (7 + 3)
     steady = cost(Scenario(nodes=plan.few, hours=plan.steady_hours), messages=True) * plan.seeds * 6
     middling = cost(Scenario(nodes=plan.middling, hours=plan.middling_hours), messages=True) * FEW_SEEDS * 6
-    churned = cost(Scenario(nodes=plan.churned, hours=plan.churned_hours), messages=True) * 4
+    churned = cost(Scenario(nodes=plan.churned, hours=plan.churned_hours), messages=True) * plan.seeds * 4
     many = cost(Scenario(nodes=plan.many, hours=plan.hours)) * plan.seeds * (8 + 3 + 2)
     figure = cost(Scenario(nodes=plan.figure, hours=plan.figure_hours)) * 6
     sizes = sum(cost(Scenario(nodes=nodes, hours=plan.size_hours)) for nodes in plan.sizes)

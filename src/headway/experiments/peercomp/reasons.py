@@ -35,8 +35,11 @@ REASONS = {
         " receive up to 974."
     ),
     "churn-misses": (
-        "Two were looked at. The branch above their owner was dead, which its leaves notice after three greetings, here"
-        " 90 s. Until then the requests to plan again, one every 24 s, went nowhere, and then too little time was left."
+        "The four of --full were looked at. One owner had 38 s left and needed 24, while three of the seven branches"
+        " above it were dead or gone and not yet missed: each of its repeated requests met one of them. Three owners"
+        " had been away. Two came back with 3 and 9 s more than the work takes on the fastest peer; news between peers"
+        " may take 4 of them, and the second found too few of the fastest peers free for seven jobs at once. The third"
+        " had 66 s and needed 45, and waited 20 for the answer of a leaf that had died."
     ),
     "best-fit": (
         "The smallest hole that seems enough in a summary is more often not enough at the leaf: there are 0.60 refusals"

@@ -37,32 +37,45 @@ def decomposition(dag: Dag, lengths: Sequence[int]) -> Decomposition:
     place = array("i", [-1]) * len(dag)
     for at, job in enumerate(order):
         place[job] = at
-    seen_through = dag.job_count != len(dag)
-    before = dag.job_parents if seen_through else dag.parents_of
-    after = dag.job_children if seen_through else dag.children_of
-    parents = [sorted([place[job] for job in before(job)]) for job in order]
-    children = [[place[job] for job in after(job)] for job in order]
+    if dag.job_count == len(dag):
+        after, starts = [place[job] for job in dag.children], dag.child_start
+        children = [after[starts[job] : starts[job + 1]] for job in order]
+    else:
+        children = [[place[job] for job in dag.job_children(job)] for job in order]
+    parents: list[list[int]] = [[] for _ in order]
+    for at, row in enumerate(children):
+        for child in row:
+            parents[child].append(at)
     found = _sequences(parents, children, [lengths[job] for job in order])
-    owner = [-1] * len(order)
-    stages: list[int] = []
+    sequence_of = array("i", [-1]) * len(dag)
     for number, sequence in enumerate(found):
-        stage = 1
         for at in sequence:
-            for near in (parents[at], children[at]):
-                for other in near:
-                    if owner[other] >= 0 and stages[owner[other]] >= stage:
-                        stage = stages[owner[other]] + 1
+            sequence_of[order[at]] = number
+    sequences = tuple([tuple([order[at] for at in sequence]) for sequence in found])
+    return Decomposition(sequences, _stages(found, parents, children), sequence_of)
+
+
+def _stages(found: list[list[int]], parents: list[list[int]], children: list[list[int]]) -> tuple[int, ...]:
+    """When each sequence can be sent: after all earlier ones that it is joined to."""
+    stage_of = [0] * len(parents)
+    stages = []
+    for sequence in found:
+        before = 0
         for at in sequence:
-            owner[at] = number
-        stages.append(stage)
-    sequence_of = array("i", [owner[at] if at >= 0 else -1 for at in place])
-    return Decomposition(tuple(tuple(order[at] for at in one) for one in found), tuple(stages), sequence_of)
+            for row in (parents[at], children[at]):
+                for other in row:
+                    if stage_of[other] > before:
+                        before = stage_of[other]
+        for at in sequence:
+            stage_of[at] = before + 1
+        stages.append(before + 1)
+    return tuple(stages)
 
 
 def _sequences(parents: list[list[int]], children: list[list[int]], lengths: list[int]) -> list[list[int]]:
     """Takes the longest path that is left, again and again. Jobs are numbered in topological order."""
     size = len(lengths)
-    longest = [0] * size  # the longest path that ends at each job
+    longest = [0] * size  # the longest path that ends at each job; -1 where it is taken
     offered = [0] * size  # the same for what comes after it; -1 where nothing can follow any more
     lead = [-1] * size  # the job before it on that path
     for at in range(size):
@@ -71,30 +84,33 @@ def _sequences(parents: list[list[int]], children: list[list[int]], lengths: lis
             if offered[parent] > best:
                 best, lead[at] = offered[parent], parent
         longest[at] = offered[at] = lengths[at] + max(best, 0)
-    heap = [(-length, at) for at, length in enumerate(longest)]
+    heap = [at - length * size for at, length in enumerate(longest)]  # length and job in one number, the longest first
     heapify(heap)
-    taken, first_only, marked = bytearray(size), bytearray(size), bytearray(size)
+    first_only, marked = bytearray(size), bytearray(size)
     found = []
     while heap:
-        length, at = heap[0]
-        if taken[at] or longest[at] != -length:  # it was once as long as that
-            if taken[at]:
+        at = heap[0] % size
+        rank = at - longest[at] * size
+        if rank != heap[0]:  # it was once as long as that
+            if longest[at] < 0:
                 heappop(heap)
             else:
-                heapreplace(heap, (-longest[at], at))
+                heapreplace(heap, rank)
             continue
         path = []
         while at >= 0:
             path.append(at)
-            taken[at] = 1
+            longest[at] = -1
             before, lead[at] = lead[at], TAKEN
             at = before
         path.reverse()
         found.append(path)
-        losers = _cut(path, parents, children, lead, offered, taken, first_only)
+        losers = _cut(path, parents, children, lead, offered, first_only)
+        if not losers:
+            continue
         for at in losers:
             marked[at] = 1
-        at = marked.find(1, min(losers, default=size))
+        at = min(losers)
         while at >= 0:  # in topological order, so that each is measured once
             marked[at] = 0
             best, first = -1, -1
@@ -121,7 +137,6 @@ def _cut(
     children: list[list[int]],
     lead: list[int],
     offered: list[int],
-    taken: bytearray,
     first_only: bytearray,
 ) -> list[int]:
     """Makes the arcs unusable that a path ends; the jobs that lose the one they count on."""
@@ -134,7 +149,7 @@ def _cut(
                 if lead[child] >= 0:
                     losers.append(child)
         for parent in parents[at]:
-            if offered[parent] >= 0 and not taken[parent]:
+            if offered[parent] >= 0:
                 offered[parent] = -1
                 losers.extend([child for child in children[parent] if lead[child] == parent])
     return losers
