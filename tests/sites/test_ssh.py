@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -96,6 +97,31 @@ def test_a_connection_that_breaks_loses_nothing(bench: Bench) -> None:
         bench.kill(bench.connections())
     assert run.wait(60) == 0, bench.logs()
     bench.each_once(24)
+
+
+def test_nothing_new_begins_once_its_user_wants_that_though_the_connection_breaks_meanwhile(bench: Bench) -> None:
+    bench.jobs(8, 3)
+    run = bench.begin("run", "w.py", "--site", "a")
+    bench.wait_for("begin", 2)
+    run.send_signal(signal.SIGINT)
+    bench.hears(run, "Ctrl-C")
+    bench.kill(bench.connections())
+    assert run.wait(60) == 3, bench.logs()
+    assert sum(count for line, count in bench.ledger.items() if line.startswith("begin")) == 2
+
+
+def test_a_host_that_is_away_when_its_user_wants_nothing_new_begun_begins_nothing_when_it_is_back(bench: Bench) -> None:
+    bench.hosts.off("h1")
+    bench.jobs(20, 5)
+    run = bench.begin("run", "w.py", "--site", "a", "--site", "b")
+    bench.wait_for("begin", 2)
+    bench.hears(run, "h1")
+    run.send_signal(signal.SIGINT)
+    bench.hosts.on("h1")
+    run.communicate(timeout=60)
+    assert run.returncode == 3
+    assert sum(count for line, count in bench.ledger.items() if line.startswith("begin")) <= 4
+    assert {one["site"] for one in bench.json("history")["attempts"]} == {"b"}
 
 
 def test_a_host_that_goes_away_and_comes_back_tells_what_ended_meanwhile(bench: Bench) -> None:

@@ -122,7 +122,7 @@ class Client:
             self.workflow, self.is_new = WorkflowId(message.watch), True
             self.watches, self._changed = True, True
         elif isinstance(message, Stop):
-            self.wants_more = False
+            self.wants_more = self.watches = False
             self.stops, self.stops_now = True, message.stop == "now"
         elif isinstance(message, Cancel):
             self.cancels = WorkflowId(message.cancel), message.now

@@ -167,8 +167,7 @@ class Channel:
 
     def _introduce(self, guest: Guest) -> None:
         self._say(control(Open(guest.stream)))
-        wish = guest.wish(self._slots)
-        if wish is not None:
+        for wish in guest.wishes(self._slots):
             self._say(frame(guest.stream, REQUESTS.encode(wish)))
         for line in guest.waiting():
             self._pass_on(guest, line)

@@ -22,6 +22,7 @@ from headway.live.client.messages import (
     Say,
     Serve,
     Stand,
+    Stop,
     Use,
     Watch,
     Where,
@@ -42,6 +43,7 @@ class Guest:
         self.run: Run | None = None  # what it wants run
         self.serves: Serve | None = None  # it wants the whole store served
         self.watches: Watch | None = None  # it wants to know how far others are with a workflow
+        self._stops: Stop | None = None  # it wants nothing more begun
         self.uses: Mapping[str, str] | None = None  # settings of the site that it has said
         self.stands: Stand | None = None  # what it has said of the work that nobody waits for
         self.warned = ""  # what it was warned of last
@@ -74,6 +76,9 @@ class Guest:
                 if isinstance(message, Run):
                     message = self.run = replace(message, slots=slots, environment=None, mark="")
                     self._last = replace(self._last, ended=False, left=False)  # it may be a further run
+                    self._stops = None
+                elif isinstance(message, Stop):
+                    self._stops = message
                 elif isinstance(message, Serve):
                     message = self.serves = replace(message, serve=slots)
                 elif isinstance(message, Watch):
@@ -94,13 +99,16 @@ class Guest:
         """Whether it waits for jobs to be done there."""
         return self.run is not None or self.serves is not None
 
-    def wish(self, slots: int) -> Run | Serve | Watch | None:
-        """What it wants, to be said on a new channel."""
+    def wishes(self, slots: int) -> list[Run | Serve | Watch | Stop]:
+        """What it wants, to be said on a new channel. Who wants nothing more begun waits for the end of what runs."""
         if self.run is not None:
             self.run = replace(self.run, slots=slots)
         if self.serves is not None:
             self.serves = replace(self.serves, serve=slots)
-        return self.run or self.serves or self.watches
+        wish = self.run or self.serves or self.watches
+        if self._stops is None or wish is None:
+            return [] if wish is None else [wish]
+        return [wish if self.run is None else Watch(self.run.workflow), self._stops]
 
     def answer_alone(self, line: bytes, runs: Collection[int] = ()) -> None:
         """Answers while there is no runner: nothing is running, as far as is known here. `runs`: what is to be run."""
