@@ -10,12 +10,14 @@ import pytest
 
 from headway.live.client.line import Line
 from headway.live.client.lines import Lines
-from headway.live.client.messages import REQUESTS, RESPONSES, Progress, Refusal, Request, Run, Stop
+from headway.live.client.messages import REQUESTS, RESPONSES, Failure, Progress, Refusal, Request, Run, Stop
 from headway.live.home.folder import Home
 from headway.model.errors import HeadwayError
+from headway.model.record import replace
 
 AWAY = "site a: h1 refuses the connection. Is its ssh server running?"
 RUN = Run(1, 2)
+FAILED = Failure("j", 3, "", None)
 
 
 class Sites:
@@ -110,6 +112,26 @@ def test_nobody_is_asked_again_once_the_user_wants_nothing_new_begun(sites: Site
     assert not said.ended and not sites.heard("b")
     (said,) = sites.say("a", Progress(2, ended=True))
     assert said.ended
+
+
+def test_a_site_is_asked_again_when_a_job_has_failed_elsewhere_so_fast_that_nobody_was_told_that_it_ran(
+    sites: Sites,
+) -> None:
+    sites.say("a", Progress(trouble=AWAY))
+    sites.say("b", Progress(3, ended=True, left=True))
+    (said,) = sites.say("a", Progress(failures=[FAILED], ended=True, left=True))
+    assert not said.ended and sites.heard("b") == [RUN]  # what waited for its end may be bound to b
+
+
+def test_nothing_new_begins_anywhere_after_a_failure_if_that_is_what_the_user_wants(sites: Sites) -> None:
+    sites.lines.say(replace(RUN, fail_fast=True))
+    sites.heard("a"), sites.heard("b")
+    sites.say("a", Progress(running=1, failures=[replace(FAILED, final=False)]))
+    assert not sites.heard("b")  # it is tried again
+    sites.say("a", Progress(running=1, failures=[FAILED]))
+    assert sites.heard("a") == sites.heard("b") == [Stop("gently")]
+    sites.say("b", Progress(failures=[FAILED], ended=True))
+    assert not sites.heard("a")  # once is enough
 
 
 def test_a_site_that_cannot_be_used_at_all_is_not_waited_for_and_its_reason_is_told(sites: Sites) -> None:

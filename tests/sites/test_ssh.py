@@ -124,6 +124,13 @@ def test_a_host_that_is_away_when_its_user_wants_nothing_new_begun_begins_nothin
     assert {one["site"] for one in bench.json("history")["attempts"]} == {"b"}
 
 
+def test_a_failure_at_one_site_starts_nothing_new_at_the_others_if_its_user_wants_that(bench: Bench) -> None:
+    command = "echo begin $HEADWAY_JOB >> ledger; sleep 1; test $HEADWAY_JOB != j0"
+    bench.script(*(f"workflow.job('j{number}', {command!r})" for number in range(16)))
+    bench("run", "w.py", "--site", "a", "--site", "b", "--fail-fast", code=3)
+    assert bench.ledger.total() <= 8
+
+
 def test_a_host_that_goes_away_and_comes_back_tells_what_ended_meanwhile(bench: Bench) -> None:
     bench.jobs(8, 0.5)
     run = bench.begin("run", "w.py", "--site", "a")

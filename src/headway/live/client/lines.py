@@ -38,13 +38,19 @@ class Lines:
         return self._poll.fileno()
 
     def say(self, message: Request) -> None:
+        self._say(message)
+
+    def _say(self, message: Request) -> list[Progress]:
+        """To all sites; those that drop out of it."""
         if isinstance(message, (Run, Stop)):
             self._run = message if isinstance(message, Run) else None
+        dropped = []
         for name in list(self._lines):
             try:
                 self._lines[name].say(message)
             except HeadwayError as error:
-                self._drop(name, error)
+                dropped.append(self._drop(name, error))
+        return dropped
 
     def news(self) -> list[Response]:
         """What has come since it was last looked at, put together into how far all of them are."""
@@ -59,13 +65,17 @@ class Lines:
                         found += self._take(name, said)
             except HeadwayError as error:
                 found.append(self._all(self._drop(name, error)))
+        if self._run is not None and self._run.fail_fast and any(job.final for one in found for job in one.failures):
+            found += map(self._all, self._say(Stop("gently")))  # the others have not heard of it
         return list(found)
 
     def _take(self, name: str, said: Progress) -> list[Progress]:
         """How far a site is: what that means for all of them."""
         before = self._said.get(name, Progress())
         self._said[name] = said
-        dropped = self._call_back(name) if said.running or said.done > before.done else []
+        is_last = bool(said.failures) and self._run is not None and self._run.fail_fast
+        is_busy = said.running or said.done > before.done or said.failures
+        dropped = self._call_back(name) if is_busy and not is_last else []
         news = self._all(said)
         if said.trouble and not news.ended and said.trouble not in self._warned:
             self._warned.add(said.trouble)
