@@ -261,6 +261,17 @@ def test_placeholders_of_python_3_9_run_jobs_of_one_node_and_of_several_and_give
     assert found == {(job, how): 1 for job in ("narrow", "wide") for how in ("given back", "done")}
 
 
+def test_nothing_new_begins_in_allocations_after_a_failure_if_its_user_wants_that(bench: QueueBench) -> None:
+    bench.set(allocations=1)
+    command = "echo begin $HEADWAY_JOB >> ledger; sleep 1; test $HEADWAY_JOB != j0"
+    bench.script(f"for n in range(12): workflow.job(f'j{{n}}', {command!r})")
+    done = bench("run", "w.py", "--site", "cluster", "--fail-fast", code=3)
+    assert "failed: j0 (exit code 1), log: cluster:" in done.stderr
+    assert bench.ledger.total() <= 6
+    bench("run", "w.py", "--site", "cluster", "--fail-fast", code=3)  # what has failed before is no new failure
+    assert bench.ledger.total() == 12
+
+
 def test_no_more_is_asked_for_than_the_site_allows_and_than_there_is_work(bench: QueueBench) -> None:
     bench.jobs(1, 1)
     bench("run", "w.py", "--site", "cluster")

@@ -12,13 +12,25 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 
-from headway.live.client.messages import REQUESTS, RESPONSES, Cancel, Fetch, Heard, Piece, Place, Progress, Stop, Where
+from headway.live.client.messages import (
+    REQUESTS,
+    RESPONSES,
+    Cancel,
+    Failure,
+    Fetch,
+    Heard,
+    Piece,
+    Place,
+    Progress,
+    Stop,
+    Where,
+)
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
-from headway.live.home.folder import Home, say
+from headway.live.home.folder import Home, far_log, say
 from headway.live.placeholder.outputs import RUNNING
 from headway.live.placeholder.roster import output_of
 from headway.live.sites.guests import Guest
@@ -30,7 +42,7 @@ from headway.live.sites.site import Site
 from headway.live.sites.standing import Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import LeaseId, WorkflowId
+from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
 from headway.model.record import replace
 
 TYPE_CHECKING = False
@@ -56,6 +68,8 @@ class QueueSite:
         self._folder = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._guests: dict[socket.socket, Guest] = {}
         self._stopped: dict[socket.socket, str] = {}  # who wants nothing more begun
+        self._failed: dict[socket.socket, set[int]] = {}  # of who wants nothing new after a failure: those of before
+        self.saw_failure = False  # an attempt has failed since that was last looked at
         self._before: dict[WorkflowId, int] = {}
         self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
         self._since = time.monotonic()
@@ -167,6 +181,9 @@ class QueueSite:
             self._do(self._stand(guest, guest.stands))
             guest.stands = None
         if guest.run is not None and guest.line not in self._stopped:
+            if guest.run.fail_fast and guest.line not in self._failed:
+                there = self.store.progress.failures(WorkflowId(guest.run.workflow))
+                self._failed[guest.line] = {job for _, job, *_ in there}
             self._want(WorkflowId(guest.run.workflow))
         if guest.is_gone:
             self._drop(guest)
@@ -275,6 +292,7 @@ class QueueSite:
         self._unwant(guest)
         self._guests.pop(guest.line, None)
         self._stopped.pop(guest.line, None)
+        self._failed.pop(guest.line, None)
         guest.line.close()
 
     # --- how far it is -----------------------------------------------------------------------------------------------
@@ -283,11 +301,14 @@ class QueueSite:
         """Tells clients how far their workflows are."""
         trouble = ""
         running: dict[WorkflowId, int] = {}
+        failed: dict[Guest, list[Failure]] = {}
         there = [guest for guest in self._guests.values() if _about(guest) and not guest.is_gone]
         try:
             if there:
                 for workflow, _ in self.store.allocations.running(self.site.name):
                     running[workflow] = running.get(workflow, 0) + 1
+            if self.saw_failure:
+                failed, self.saw_failure = {guest: self._stop_after_failure(guest) for guest in there}, False
         except HeadwayError as error:
             trouble = str(error)
         self._troubles.note((trouble or self.trouble or self._vain()).removeprefix(f"site {self.site.name}: "))
@@ -301,7 +322,7 @@ class QueueSite:
             news = [warning] if warning and warning != guest.warned else []
             guest.warned = warning or guest.warned
             worry = trouble or self.trouble or self._vain()
-            said = Progress(done, count, names, trouble=worry, ended=is_over, warnings=news)
+            said = Progress(done, count, names, failed.get(guest, []), worry, is_over, warnings=news)
             guest.pass_on(RESPONSES.encode(said))
             if is_over:
                 self._unwant(guest)
@@ -310,6 +331,24 @@ class QueueSite:
             guest.flush()
             if guest.is_gone:
                 self._drop(guest)
+
+    def _stop_after_failure(self, guest: Guest) -> list[Failure]:
+        """Begins nothing new for a client that wants that once a job has failed; the jobs that failed here."""
+        before = self._failed.get(guest.line)
+        if before is None or guest.run is None or guest.line in self._stopped:
+            return []
+        workflow = WorkflowId(guest.run.workflow)
+        found = [
+            Failure(
+                name, code, reason or "", far_log(folder, workflow, JobId(job), attempt) if attempt else None, attempt
+            )
+            for name, job, attempt, code, reason, site, folder in self.store.progress.failures(workflow)
+            if job not in before and site == self.site.name
+        ]
+        if found:
+            self._stopped[guest.line] = "gently"
+            self._unwant(guest)
+        return found
 
     def _vain(self) -> str:
         """Why its allocations are of no use just now."""
@@ -346,11 +385,20 @@ class _Counting(StoreEnd):
     def wanted(self) -> list[WorkflowId]:
         return self._site.wanted()
 
+    def hello(self, hello: Any) -> Any:
+        welcome = super().hello(hello)
+        self._note_failures(hello.ends)
+        return welcome
+
+    def _note_failures(self, ends: Sequence[Finish]) -> None:
+        self._site.saw_failure = self._site.saw_failure or any(end.exit_code for end in ends)
+
     def exchange(self, asked: Any) -> Any:
         if asked.workflows:  # nothing is begun of what is not wanted any more, though the placeholder knows of it
             wanted = set(self.wanted())
             asked = replace(asked, workflows=[workflow for workflow in asked.workflows if workflow in wanted])
         reply = super().exchange(asked)
+        self._note_failures(asked.ends)
         for workflow, count in reply.answer.done.items():
             self._counts[workflow] = self._counts.get(workflow, 0) + count
         return reply
