@@ -31,14 +31,16 @@ def test_what_its_queue_has_put_back_is_cancelled_once_its_placeholder_has_left_
         (tmp_path / program).write_text(f"#!/bin/sh\n{does}\n")
         (tmp_path / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    site = Site("cluster", queue="slurm", look=60.0)
+    site = Site("cluster", queue="slurm", look=4.0)
     owner = SimpleNamespace(site=site, store=store, remote=Remote(site), most=0, trouble="", wanted=list)
     owner.is_there = lambda asked: is_there and asked == number
 
     async def looks() -> None:
         asks = Provisioning(owner, [], 0, "")  # type: ignore[arg-type]
         await asks.look()
+        await asks.look()  # at once, as when something has happened in the queue
         assert [one.id for one in store.allocations.open("cluster")] == [number]  # it may just be coming back
+        await asyncio.sleep(2)
         await asks.look()
         await asks.look()
 

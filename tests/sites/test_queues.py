@@ -173,7 +173,7 @@ def test_a_reason_of_slurm_with_commas_and_spaces_is_told_whole() -> None:
 
 def test_what_is_over_is_not_listed_though_squeue_is_told_to_show_it_and_a_state_that_is_new_is_not_over() -> None:
     lines = "1|headway-0a1b-7|COMPLETED|None\n2|headway-0a1b-8|CANCELLED|None\n3|headway-0a1b-9|NEW_ONE|None\n"
-    assert queue("slurm").listed(Completed(0, lines, "")) == [Listed("3", "headway-0a1b-9", Status.QUEUED)]
+    assert queue("slurm").listed(Completed(0, lines, "")) == [Listed("3", "headway-0a1b-9", Status.RUNNING)]
 
 
 def test_what_slurm_lists() -> None:
@@ -190,6 +190,13 @@ def test_what_grid_engine_lists() -> None:
     assert [(one.id, one.status) for one in queue("gridengine").listed(Completed(0, QSTAT, ""))] == [
         *(("1", Status.RUNNING), ("2", Status.QUEUED), ("3", Status.HELD), ("4", Status.ENDING)),
     ]
+
+
+@pytest.mark.parametrize("state", ["hr", "Rr", "ht", "s", "hS"])
+def test_what_runs_in_grid_engine_is_no_held_allocation_though_it_would_be_held_if_it_were_put_back(state: str) -> None:
+    job = f"<JB_job_number>1</JB_job_number><JB_name>n</JB_name><state>{state}</state>"
+    text = f"<job_info><job_list>{job}</job_list></job_info>"
+    assert queue("gridengine").listed(Completed(0, text, "")) == [Listed("1", "n", Status.RUNNING)]
 
 
 def test_what_htcondor_lists() -> None:

@@ -44,7 +44,7 @@ class Provisioning:
         self._door = {"hosts": hosts, "port": port, "fingerprint": fingerprint}
         self._relay = relay  # where nodes call instead
         self._missing: dict[int, int] = {}  # looks in a row without each
-        self._put_back: dict[int, int] = {}  # looks in a row at which each waited again, and its placeholder had left
+        self._put_back: dict[int, float] = {}  # since when each waits again, and its placeholder has left
         self._wake = asyncio.Event()
         self._open: list[Allocation] = []
         self._too_long = 0  # jobs that no allocation is long enough for
@@ -217,18 +217,20 @@ class Provisioning:
     async def _take_back(self, known: Mapping[int, Allocation], there: Mapping[int, Listed]) -> None:
         """Cancels what a queue has put back after its placeholder came, as after preemption: another one is asked for.
 
-        It would wait for nothing, in the place of one that has work: what was begun once is not begun again.
+        It would wait for nothing, in the place of one that has work: what was begun once is not begun again. One look
+        may follow another at once, so some time must lie between two that say so: its placeholder may be coming back.
         """
-        waits = (Status.QUEUED, Status.HELD)
+        waits, now = (Status.QUEUED, Status.HELD), time.monotonic()
         self._put_back = {
-            number: self._put_back.get(number, 0) + 1
+            number: self._put_back.get(number, now)
             for number, one in there.items()
             if one.status in waits and known[number].state is State.RUNNING and not self._owner.is_there(number)
         }
-        again = [number for number, looks in self._put_back.items() if looks >= LOOKS]
+        site = self._owner.site
+        again = [number for number, since in self._put_back.items() if now - since > site.look / 2]
         if not again:
             return
-        site, ids = self._owner.site, [there[number].id for number in again]
+        ids = [there[number].id for number in again]
         say(f"site {site.name}: cancelling {', '.join(ids)}, which {NAMES[site.queue]} has put back into its queue.")
         done = await self._owner.remote.run(queue(site.queue).cancel(ids))
         if done.code:  # it is over by now, or is tried again as one that the store does not know

@@ -65,10 +65,13 @@ class GridEngine:
 
 
 def _status(state: str) -> Status:
-    """Letters: d deleted, E error, h held, q queued, w waiting, r running, t transferring, s S T suspended."""
+    """Letters: d deleted, E error, h held, q queued, w waiting, r running, t transferring, s S T suspended.
+
+    What runs may be held as well: that counts once it is put back.
+    """
     if "d" in state:
         return Status.ENDING
-    if "E" in state or "h" in state:
+    if "E" in state or ("h" in state and "q" in state):
         return Status.HELD
     return Status.QUEUED if "q" in state else Status.RUNNING
 

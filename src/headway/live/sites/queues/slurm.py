@@ -25,7 +25,8 @@ _STATUS = {
     "STAGE_OUT": Status.ENDING,
     "COMPLETING": Status.ENDING,
 }
-# Listed where SQUEUE_STATES says so. A state that nobody here knows is one of an allocation that is not over.
+# Listed where SQUEUE_STATES says so. A state that nobody here knows is one of an allocation that is not over, and may
+# run: else it could be cancelled as one that was put back.
 _OVER = frozenset(
     [
         "BOOT_FAIL",
@@ -89,7 +90,7 @@ class Slurm:
             if len(parts) == 4 and parts[0].isdigit() and parts[2] not in _OVER:
                 number, name, state, reason = parts
                 why = reason if state == "PENDING" and reason != "None" else ""
-                status = Status.HELD if why.startswith(_HELD) else _STATUS.get(state, Status.QUEUED)
+                status = Status.HELD if why.startswith(_HELD) else _STATUS.get(state, Status.RUNNING)
                 found.append(Listed(number, name, status, why))
         return found
 
