@@ -134,6 +134,21 @@ def test_nothing_new_begins_anywhere_after_a_failure_if_that_is_what_the_user_wa
     assert not sites.heard("a")  # once is enough
 
 
+def test_while_a_site_is_waited_for_the_other_one_is_asked_now_and_then_as_jobs_may_have_been_added(
+    sites: Sites,
+) -> None:
+    assert not sites.lines.is_waiting
+    sites.say("a", Progress(trouble=AWAY))
+    sites.say("b", Progress(3, ended=True, left=True))
+    assert sites.lines.is_waiting and not sites.lines.ask_again() and sites.heard("b") == [RUN]
+    assert not sites.lines.is_waiting  # until it has answered
+    (said,) = sites.say("b", Progress(3, ended=True, left=True))
+    assert said.trouble == AWAY and not said.ended and sites.lines.is_waiting
+    sites.lines.say(Stop("gently"))
+    sites.heard("b")
+    assert not sites.lines.ask_again() and not sites.heard("b")
+
+
 def test_a_site_that_cannot_be_used_at_all_is_not_waited_for_and_its_reason_is_told(sites: Sites) -> None:
     sites.say("b", Progress(3, ended=True, left=True))
     (said,) = sites.say("a", Refusal(["site a: h1 does not let you in.", "It must work without a question."]))

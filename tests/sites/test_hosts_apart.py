@@ -313,6 +313,26 @@ def test_a_run_that_begins_while_the_only_host_for_its_next_job_is_away_waits_fo
     assert {line.split()[-1] for line in bench.ledger if line.startswith("meet")} == {"h1", "h2"}
 
 
+def test_a_job_that_is_added_while_a_run_waits_for_a_host_runs_at_another_one(bench: BenchApart) -> None:
+    bench.script(
+        "one = workflow.group('G')",
+        "one.run('true')",
+        f"one.run({'test -e go && ' + SAY.format('bound')!r}, affinity=True)",
+    )
+    bench("run", "w.py", "--site", "a", code=3)
+    bench.hosts.off("h1")
+    (bench.folder / "go").touch()
+    run = bench.begin("run", "w.py", "--retry", "--site", "a", "--site", "b")
+    bench.hears(run, "waiting: site a: ")
+    environment = {**bench.hosts.environment, "HEADWAY_STORE": str(bench.folder)}
+    added = ["mqsub", "-l", "extra", "-c", SAY.format("extra"), "-w", "1"]
+    subprocess.run(added, cwd=bench.folder, env=environment, check=True)
+    bench.wait_for("extra")
+    bench.hosts.on("h1")
+    assert run.wait(120) == 0, bench.logs()
+    assert bench.ledger["bound G#2 h1"] == 1
+
+
 def test_a_run_that_waits_for_a_host_ends_at_once_when_its_user_has_seen_enough(bench: BenchApart) -> None:
     bench.script("one = workflow.group('G')", "one.run('true')", "one.run('test -e go', affinity=True)")
     bench("run", "w.py", "--site", "a", code=3)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 class Line:
     """Requests go to the runner, and its responses come back."""
 
+    is_waiting = False  # of several sites for one: there is one here
+
     def __init__(self, line: socket, home: Home) -> None:
         self._line, self._home = line, home
         self._heard = b""
@@ -84,6 +86,10 @@ class Line:
                 return None
             self._heard += data
         return self._taken()
+
+    def ask_again(self) -> list[Response]:
+        """Asks other sites again, of which there are none."""
+        return []
 
     def news(self) -> list[Response]:
         """What has come since it was last looked at; something has."""

@@ -83,6 +83,17 @@ class Lines:
                 news = replace(news, warnings=[*news.warnings, said.trouble])
         return [*map(self._all, dropped), news]
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a site is waited for while others have ended that were not given what is left."""
+        return any(one.trouble and not one.ended for one in self._said.values()) and any(
+            one.ended and one.left for one in self._said.values()
+        )
+
+    def ask_again(self) -> list[Response]:
+        """Asks those others again: somebody may have added a job, or redone one. What that means for all of them."""
+        return [self._all(one) for one in self._call_back("")]
+
     def _call_back(self, busy: str) -> list[Progress]:
         """One site is at work on what others were not given: there may soon be something for them again."""
         dropped = []

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from headway.live.client.lines import Lines
     from headway.live.store import Store
 
+AGAIN = 5.0  # seconds after which sites are asked again that have ended while another one is waited for
+
 
 def reports(
     line: Line | Lines, stops: Stops, tell: bool = False, between: Callable[[], float] | None = None
@@ -34,7 +36,8 @@ def reports(
     trouble = ""  # what the runner waits for
     while True:
         pause = None if between is None else between()
-        ready, _, _ = select.select([line.fileno(), stops.fileno()], [], [], pause)
+        again = AGAIN if line.is_waiting else None
+        ready, _, _ = select.select([line.fileno(), stops.fileno()], [], [], again if pause is None else pause)
         while stops.news():
             if not tell or stops.count > 2:
                 raise KeyboardInterrupt
@@ -42,7 +45,10 @@ def reports(
                 raise KeyboardInterrupt
             line.say(Stop("gently" if stops.count == 1 else "now"))
             yield Progress(stops=stops.count)
-        for said in line.news() if line.fileno() in ready else ():
+        heard = line.news() if line.fileno() in ready else []
+        if line.is_waiting and not ready:
+            heard = line.ask_again()
+        for said in heard:
             if isinstance(said, Progress):
                 trouble = said.trouble
                 yield said
