@@ -158,7 +158,6 @@ def made_old(store: Store) -> None:
         db.execute(f"DROP TABLE {table}")
     db.execute("DROP INDEX placeholders_there")
     db.execute("ALTER TABLE jobs DROP COLUMN changed")
-    db.execute("ALTER TABLE arcs RENAME COLUMN needs TO weak")
     for table, column in (
         ("workflows", "exported"),
         ("placeholders", "site"),

@@ -25,11 +25,12 @@ INSERT INTO specs (workflow, job, name, time, seconds, spec) VALUES (:workflow, 
 -- name: copy_specs
 COPY specs (workflow, job, name, time, seconds, spec) FROM STDIN
 
+-- arcs.weak is what a child needs of its parent (model.states.Needs). Renaming it would end older processes that are at work.
 -- name: add_arc
-INSERT INTO arcs (workflow, parent, child, needs) VALUES (:workflow, :parent, :child, :needs)
+INSERT INTO arcs (workflow, parent, child, weak) VALUES (:workflow, :parent, :child, :needs)
 
 -- name: copy_arcs
-COPY arcs (workflow, parent, child, needs) FROM STDIN
+COPY arcs (workflow, parent, child, weak) FROM STDIN
 
 -- name: add_node
 INSERT INTO nodes (workflow, job, step, begins, rules, parts, owner, late, parts_left, parts_failed)
@@ -147,10 +148,10 @@ WHERE a.id = ANY(CAST(:leases AS bigint[])) -- postgresql
 
 -- The jobs that wait for one (SQLite) or for some of a workflow (PostgreSQL).
 -- name: children
-SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off, a.needs
+SELECT j.workflow, j.job, j.state, j.waiting_for, j.tries, j.retries, j.kind, j.lease, j.arrival, j.off, a.weak
     , a.parent -- postgresql
 FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.child
-WHERE a.workflow = :workflow AND a.needs < {END_MET}
+WHERE a.workflow = :workflow AND a.weak < {END_MET}
     AND a.parent = :parent -- sqlite
     AND a.parent = ANY(CAST(:parents AS bigint[])) -- postgresql
 ORDER BY a.parent, a.child
@@ -285,7 +286,7 @@ SELECT w.halted,
         OR EXISTS (SELECT 1 FROM jobs j
             INDEXED BY jobs_running -- sqlite
             CROSS -- sqlite
-            JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.needs < {END_MET}
+            JOIN arcs a ON a.workflow = j.workflow AND a.parent = j.job AND a.weak < {END_MET}
             WHERE j.workflow = w.id AND j.state = {RUNNING} AND j.kind = {PROVISIONER}),
     EXISTS (SELECT 1 FROM jobs
             INDEXED BY jobs_eligible -- sqlite
@@ -305,8 +306,8 @@ WHERE workflow = :workflow AND state = {RUNNING} AND kind NOT IN ({SERVICE}, {PR
 -- name: futile
 WITH RECURSIVE blocked (job) AS (
     SELECT a.child FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-    WHERE a.workflow = :workflow AND a.needs = {SUCCESS} AND j.state = {FAILED}
-    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.needs = {SUCCESS})
+    WHERE a.workflow = :workflow AND a.weak = {SUCCESS} AND j.state = {FAILED}
+    UNION SELECT a.child FROM blocked b JOIN arcs a ON a.workflow = :workflow AND a.parent = b.job WHERE a.weak = {SUCCESS})
 SELECT b.job FROM blocked b JOIN jobs j ON j.workflow = :workflow AND j.job = b.job
 WHERE j.state = {WAITING} AND j.kind <> {MILESTONE}
 
@@ -316,12 +317,12 @@ FROM jobs j JOIN specs s ON s.workflow = j.workflow AND s.job = j.job
 WHERE j.workflow = :workflow AND j.job = :job AND j.state = {ELIGIBLE}
 
 -- name: spend
-UPDATE arcs SET needs = {END_MET} WHERE workflow = :workflow AND parent = :parent AND needs = {END}
+UPDATE arcs SET weak = {END_MET} WHERE workflow = :workflow AND parent = :parent AND weak = {END}
 
 -- Arcs of a provisioner, which count once though it may end again.
 -- name: count_arcs
-UPDATE arcs SET needs = CASE needs WHEN {SUCCESS} THEN {SUCCESS_MET} ELSE {END_MET} END
-WHERE workflow = :workflow AND parent = :parent AND needs < {END_MET}
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS} THEN {SUCCESS_MET} ELSE {END_MET} END
+WHERE workflow = :workflow AND parent = :parent AND weak < {END_MET}
 
 -- name: set_arrivals
 UPDATE workflows SET arrivals = :arrivals WHERE id = :workflow
@@ -467,8 +468,8 @@ FOR UPDATE -- postgresql
 
 -- Arcs that count already, and those from nodes outside the dag, which come after it.
 -- name: odd_arcs
-SELECT a.parent, a.child, a.needs, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
-WHERE a.workflow = :workflow AND (a.needs >= {END_MET} OR a.parent >= :size)
+SELECT a.parent, a.child, a.weak, j.state FROM arcs a JOIN jobs j ON j.workflow = a.workflow AND j.job = a.parent
+WHERE a.workflow = :workflow AND (a.weak >= {END_MET} OR a.parent >= :size)
 
 -- Jobs that are left out of this run.
 -- name: left_out

@@ -55,13 +55,13 @@ WHERE workflow = :workflow
     AND (job = ANY(CAST(:jobs AS bigint[])) OR owner = ANY(CAST(:jobs AS bigint[]))) -- postgresql
 
 -- name: some_arcs
-SELECT parent, child, needs FROM arcs WHERE workflow = :workflow
+SELECT parent, child, weak FROM arcs WHERE workflow = :workflow
     AND parent IN (SELECT value FROM json_each(:jobs)) -- sqlite
     AND parent = ANY(CAST(:jobs AS bigint[])) -- postgresql
 ORDER BY parent, child
 
 -- name: all_arcs
-SELECT parent, child, needs FROM arcs WHERE workflow = :workflow ORDER BY parent, child
+SELECT parent, child, weak FROM arcs WHERE workflow = :workflow ORDER BY parent, child
 
 -- name: all_doubts
 SELECT because, job FROM doubts WHERE workflow = :workflow ORDER BY because, job
@@ -87,8 +87,8 @@ UPDATE jobs SET off = (off & ({LEFT_OUT} + {ASSUMED})) + :off,
 WHERE workflow = :workflow AND job = :job AND (off & {BY_USER}) <> :off
 
 -- name: unspend
-UPDATE arcs SET needs = CASE needs WHEN {SUCCESS_MET} THEN {SUCCESS} ELSE {END} END
-WHERE workflow = :workflow AND parent = :parent AND needs >= {END_MET}
+UPDATE arcs SET weak = CASE weak WHEN {SUCCESS_MET} THEN {SUCCESS} ELSE {END} END
+WHERE workflow = :workflow AND parent = :parent AND weak >= {END_MET}
 
 -- name: settle_doubt
 DELETE FROM doubts WHERE workflow = :workflow AND job = :job AND because = :because
@@ -190,7 +190,7 @@ WHERE d.workflow = :workflow AND d.job = :job AND f.state <> {DONE} ORDER BY d.b
 -- most of them.
 -- name: open_arcs
 SELECT a.child, a.parent FROM arcs a JOIN jobs p ON p.workflow = a.workflow AND p.job = a.parent
-WHERE a.workflow = :workflow AND a.needs < {END_MET} AND p.state <> {DONE} ORDER BY a.parent, a.child
+WHERE a.workflow = :workflow AND a.weak < {END_MET} AND p.state <> {DONE} ORDER BY a.parent, a.child
 
 -- name: open_jobs
 SELECT j.job, j.kind, COALESCE(s.name, ''), j.state, j.off

@@ -1,4 +1,4 @@
--- Written by scripts/whole-schema: what the migrations make up to number 10
+-- Written by scripts/whole-schema: what the migrations make up to number 9
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE workflows (
     id INTEGER PRIMARY KEY,
@@ -38,7 +38,7 @@ CREATE TABLE arcs (
     workflow BIGINT NOT NULL,
     parent BIGINT NOT NULL,
     child BIGINT NOT NULL,
-    needs INTEGER NOT NULL,
+    weak INTEGER NOT NULL,
     PRIMARY KEY (workflow, parent, child)
 ) WITHOUT ROWID;
 CREATE TABLE placeholders (
