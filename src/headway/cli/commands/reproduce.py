@@ -48,8 +48,8 @@ _SAID = {True: "holds", False: "does not hold", None: "is open"}
     "--beyond",
     "beyond",
     is_flag=True,
-    help="batchqueue, an hour or more: other estimates, wrong run times, guests, and what it does to others, under all"
-    " policies on a fifth of the dags.",
+    help="batchqueue, 45 minutes on two cores: other estimates, wrong run times, guests, and what it does to others,"
+    " under all policies on a fifth of the dags.",
 )
 @click.option("-o", "--output", metavar="DIR", type=click.Path(file_okay=False), help="Without it, reproduced/NAME.")
 @click.option(
