@@ -62,6 +62,11 @@ class Bench:
     def json(self, *words: str) -> Any:
         return json.loads(self(*words, "--json").stdout)
 
+    def running(self) -> list[Any]:
+        """The jobs that run now; none before a workflow has been submitted."""
+        done = self("status", "--json", code=None)
+        return [] if done.returncode else json.loads(done.stdout)["running"]  # type: ignore[no-any-return]
+
     @property
     def ledger(self) -> Counter[str]:
         """How often each line was written."""

@@ -94,7 +94,8 @@ def bench(apart: HostsApart, request: pytest.FixtureRequest) -> Iterator[BenchAp
         apart.heal(name)
     found.close()
     for pid in found.runners():
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it was just going
+            os.kill(pid, signal.SIGKILL)
     apart.set()
 
 

@@ -80,7 +80,7 @@ def test_the_last_lines_of_a_failed_job_are_here_though_its_host_is_gone(bench: 
 def test_a_job_is_followed_while_it_runs_there(bench: Bench) -> None:
     bench.script("workflow.job('slow', 'echo begun; until test -e go; do sleep 0.01; done; echo done')")
     run = bench.begin("run", "w.py", "--site", "a")
-    until(lambda: (bench.folder / ".headway/store.db").exists() and bench.json("status")["running"])
+    until(bench.running)
     assert bench.json("status")["running"][0]["site"] == "a"
     follows = bench.begin("logs", "slow", "-f")
     assert follows.stdout is not None and follows.stdout.readline() == "begun\n"
@@ -349,7 +349,7 @@ def test_a_host_without_a_usable_python_is_named(bench: Bench) -> None:
 def test_a_run_on_this_computer_alone_must_end_before_sites_are_used(bench: Bench) -> None:
     bench.script("workflow.job('slow', 'until test -e go; do sleep 0.01; done')")
     run = bench.begin("run", "w.py")
-    until(lambda: (bench.folder / ".headway/runner.sock").exists() and bench.json("status")["running"])
+    until(bench.running)
     assert "uses this computer alone" in bench("run", "w.py", "--site", "a", code=1).stderr
     (bench.folder / "go").touch()
     assert run.wait(60) == 0
