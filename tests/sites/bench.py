@@ -65,7 +65,7 @@ class Bench:
     def running(self) -> list[Any]:
         """The jobs that run now; none before a workflow has been submitted."""
         done = self("status", "--json", code=None)
-        return [] if done.returncode else json.loads(done.stdout)["running"]  # type: ignore[no-any-return]
+        return [] if done.returncode else json.loads(done.stdout)["running"]
 
     @property
     def ledger(self) -> Counter[str]:
