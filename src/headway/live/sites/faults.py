@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from headway.live.sites.site import Site
 from headway.model.errors import HeadwayError
 
@@ -12,7 +14,7 @@ class LastingError(HeadwayError):
 
 _NO_PROGRAM = (126, 127)  # exit codes of a shell that cannot start a program
 SSH_FAILED = 255  # the exit code of ssh if it is not the far command's
-_TRY = "Try it by hand: ssh {host} true"
+_TRY = "Try it by hand: {ssh} true"
 _PYTHON = (
     'Install one there, or name it in headway.toml: python = "/path/to/python3". '
     "Without any: headway placeholder --script gives a script for that host."
@@ -21,11 +23,11 @@ _PYTHON = (
 _KNOWN = (
     (
         *("REMOTE HOST IDENTIFICATION HAS CHANGED", "the key of {host} is not the one that ssh knows."),
-        *("Somebody may be listening. If its key was really changed: ssh-keygen -R {host}, then ssh {host}", False),
+        *("Somebody may be listening. If its key was really changed: ssh-keygen -R {host}, then {ssh}", False),
     ),
     (
         *("Host key verification failed", "ssh does not know the key of {host}."),
-        *("Log in once and confirm it: ssh {host} true", False),
+        *("Log in once and confirm it: {ssh} true", False),
     ),
     (
         *("Permission denied", "{host} does not let you in: {said}"),
@@ -65,12 +67,13 @@ _KNOWN = (
 def fault(site: Site, code: int, said: str, was_ready: bool) -> HeadwayError:
     """What is wrong with a site whose connection ended."""
     host = site.host or "this computer"
+    ssh = shlex.join(["ssh", *site.ssh_options, site.host])  # with another port, say, it is another server
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = lines[-1].removeprefix("headway: ") if lines else ""
     for mark, what, fix, is_passing in _KNOWN:
         if mark in said:
             kind = HeadwayError if is_passing or was_ready else LastingError
-            return kind(what.format(host=host, said=f"{last}."), fix.format(host=host))
+            return kind(what.format(host=host, said=f"{last}."), fix.format(host=host, ssh=ssh))
     if was_ready:
         what = f"the connection to {host} is lost: its jobs go on, and it is called again"
         return HeadwayError(f"{what} ({last})." if last else f"{what}.")
@@ -78,4 +81,4 @@ def fault(site: Site, code: int, said: str, was_ready: bool) -> HeadwayError:
         fix = "Correct it in headway.toml, or leave python out: then one is looked for."
         return LastingError(f"the python of this site cannot be started on {host}: {last}.", fix)
     kind = HeadwayError if code == SSH_FAILED else LastingError
-    return kind(f"{host} cannot be used: ssh ended with {code}: {last or 'no message'}.", _TRY.format(host=host))
+    return kind(f"{host} cannot be used: ssh ended with {code}: {last or 'no message'}.", _TRY.format(ssh=ssh))
