@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,13 +141,16 @@ def test_while_a_site_is_waited_for_the_other_one_is_asked_now_and_then_as_jobs_
     assert not sites.lines.is_waiting
     sites.say("a", Progress(trouble=AWAY))
     sites.say("b", Progress(3, ended=True, left=True))
-    assert sites.lines.is_waiting and not sites.lines.ask_again() and sites.heard("b") == [RUN]
+    assert sites.lines.is_waiting
+    sites.lines.ask_again()
+    assert sites.heard("b") == [RUN]
     assert not sites.lines.is_waiting  # until it has answered
     (said,) = sites.say("b", Progress(3, ended=True, left=True))
     assert said.trouble == AWAY and not said.ended and sites.lines.is_waiting
     sites.lines.say(Stop("gently"))
     sites.heard("b")
-    assert not sites.lines.ask_again() and not sites.heard("b")
+    sites.lines.ask_again()
+    assert not sites.heard("b")
 
 
 def test_a_site_that_cannot_be_used_at_all_is_not_waited_for_and_its_reason_is_told(sites: Sites) -> None:
@@ -162,3 +166,16 @@ def test_when_no_site_can_be_used_the_reason_of_the_last_one_is_the_error(sites:
     sites.say("b", Refusal(["site b: there is no host h2.", "Correct it."]))
     with pytest.raises(HeadwayError, match="does not let you in"):
         sites.say("a", Refusal(["site a: h1 does not let you in.", "Load your key."]))
+
+
+def test_a_site_that_drops_out_while_it_is_told_something_is_news_even_if_the_others_say_nothing_more(
+    sites: Sites,
+) -> None:
+    sites.say("a", Progress(running=1))
+    sites.say("b", Progress(3, ended=True))
+    sites.ends["a"].close()
+    sites.lines.say(Stop("gently"))
+    assert select.select([sites.lines.fileno()], [], [], 0)[0]
+    (said,) = [one for one in sites.lines.news() if isinstance(one, Progress)]
+    assert said.ended and said.warnings[0].startswith("going on without site a: ")
+    assert not select.select([sites.lines.fileno()], [], [], 0)[0]

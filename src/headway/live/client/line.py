@@ -87,9 +87,8 @@ class Line:
             self._heard += data
         return self._taken()
 
-    def ask_again(self) -> list[Response]:
+    def ask_again(self) -> None:
         """Asks other sites again, of which there are none."""
-        return []
 
     def news(self) -> list[Response]:
         """What has come since it was last looked at; something has."""

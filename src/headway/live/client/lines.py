@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 from collections.abc import Mapping
 
@@ -29,59 +30,65 @@ class Lines:
         self._said: dict[str, Progress] = {}  # the last that each site said, those that dropped out too
         self._warned: set[str] = set()  # troubles that the user knows of
         self._run: Run | None = None  # what sites are asked again whose work was over too early
+        self._dropped: list[Progress] = []  # sites that dropped out while something was said to them
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)  # rings when there are such
         self._poll = select.epoll()
         self._names = {line.fileno(): name for name, line in lines.items()}
-        for line in lines.values():
-            self._poll.register(line.fileno(), select.EPOLLIN)
+        for handle in (self._bell, *self._names):
+            self._poll.register(handle, select.EPOLLIN)
 
     def fileno(self) -> int:
         return self._poll.fileno()
 
     def say(self, message: Request) -> None:
-        self._say(message)
-
-    def _say(self, message: Request) -> list[Progress]:
-        """To all sites; those that drop out of it."""
+        """To all sites. That one drops out of it is news."""
         if isinstance(message, (Run, Stop)):
             self._run = message if isinstance(message, Run) else None
-        dropped = []
         for name in list(self._lines):
-            try:
-                self._lines[name].say(message)
-            except HeadwayError as error:
-                dropped.append(self._drop(name, error))
-        return dropped
+            self._say_to(name, message)
+
+    def _say_to(self, name: str, message: Request) -> None:
+        try:
+            self._lines[name].say(message)
+        except HeadwayError as error:
+            self._dropped.append(self._drop(name, error))
+            os.eventfd_write(self._bell, 1)
 
     def news(self) -> list[Response]:
         """What has come since it was last looked at, put together into how far all of them are."""
         found = list[Progress]()
         for handle, _ in self._poll.poll(0):
-            name = self._names[handle]
+            name = self._names.get(handle)
             if name not in self._lines:
                 continue
             try:
                 for said in self._lines[name].news():
                     if isinstance(said, Progress):
-                        found += self._take(name, said)
+                        found.append(self._take(name, said))
             except HeadwayError as error:
                 found.append(self._all(self._drop(name, error)))
         if self._run is not None and self._run.fail_fast and any(job.final for one in found for job in one.failures):
-            found += map(self._all, self._say(Stop("gently")))  # the others have not heard of it
+            self.say(Stop("gently"))  # the others have not heard of it
+        if self._dropped:
+            os.eventfd_read(self._bell)
+            found += map(self._all, self._dropped)
+            self._dropped = []
         return list(found)
 
-    def _take(self, name: str, said: Progress) -> list[Progress]:
+    def _take(self, name: str, said: Progress) -> Progress:
         """How far a site is: what that means for all of them."""
         before = self._said.get(name, Progress())
         self._said[name] = said
         is_last = bool(said.failures) and self._run is not None and self._run.fail_fast
         is_busy = said.running or said.done > before.done or said.failures
-        dropped = self._call_back(name) if is_busy and not is_last else []
+        if is_busy and not is_last:
+            self._call_back(name)
         news = self._all(said)
         if said.trouble and not news.ended and said.trouble not in self._warned:
             self._warned.add(said.trouble)
             if said.trouble != news.trouble:
                 news = replace(news, warnings=[*news.warnings, said.trouble])
-        return [*map(self._all, dropped), news]
+        return news
 
     @property
     def is_waiting(self) -> bool:
@@ -90,21 +97,16 @@ class Lines:
             one.ended and one.left for one in self._said.values()
         )
 
-    def ask_again(self) -> list[Response]:
-        """Asks those others again: somebody may have added a job, or redone one. What that means for all of them."""
-        return [self._all(one) for one in self._call_back("")]
+    def ask_again(self) -> None:
+        """Asks those others again: somebody may have added a job, or redone one."""
+        self._call_back("")
 
-    def _call_back(self, busy: str) -> list[Progress]:
+    def _call_back(self, busy: str) -> None:
         """One site is at work on what others were not given: there may soon be something for them again."""
-        dropped = []
-        for name, one in self._said.items():
+        for name, one in list(self._said.items()):
             if self._run is not None and name != busy and name in self._lines and one.ended and one.left:
                 self._said[name] = replace(one, ended=False, left=False)
-                try:
-                    self._lines[name].say(self._run)
-                except HeadwayError as error:
-                    dropped.append(self._drop(name, error))
-        return dropped
+                self._say_to(name, self._run)
 
     def _drop(self, name: str, error: HeadwayError) -> Progress:
         """Goes on without a site, if there is another."""
@@ -141,3 +143,4 @@ class Lines:
         for line in self._lines.values():
             line.close()
         self._poll.close()
+        os.close(self._bell)

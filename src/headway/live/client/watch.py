@@ -45,10 +45,9 @@ def reports(
                 raise KeyboardInterrupt
             line.say(Stop("gently" if stops.count == 1 else "now"))
             yield Progress(stops=stops.count)
-        heard = line.news() if line.fileno() in ready else []
         if line.is_waiting and not ready:
-            heard = line.ask_again()
-        for said in heard:
+            line.ask_again()
+        for said in line.news() if line.fileno() in ready else ():
             if isinstance(said, Progress):
                 trouble = said.trouble
                 yield said
