@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from pathlib import Path
 
 from headway.live.client.messages import (
@@ -30,9 +30,11 @@ from headway.live.client.messages import (
 )
 from headway.live.doors.store_end import StoreEnd
 from headway.live.doors.tls_door import TlsDoor
-from headway.live.home.folder import Home, far_log, say
+from headway.live.home.folder import Home, say
 from headway.live.placeholder.outputs import RUNNING
 from headway.live.placeholder.roster import output_of
+from headway.live.sites.allocation_end import AllocationEnd
+from headway.live.sites.failures import Failures
 from headway.live.sites.guests import Guest
 from headway.live.sites.origin import remember
 from headway.live.sites.provisioning import Provisioning
@@ -42,8 +44,7 @@ from headway.live.sites.site import Site
 from headway.live.sites.standing import Troubles, note, standing
 from headway.live.store import opened
 from headway.model.errors import HeadwayError
-from headway.model.messages import Finish, JobId, LeaseId, WorkflowId
-from headway.model.record import replace
+from headway.model.messages import LeaseId, WorkflowId
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ class QueueSite:
         self._folder = os.open(home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._guests: dict[socket.socket, Guest] = {}
         self._stopped: dict[socket.socket, str] = {}  # who wants nothing more begun
-        self._failed: dict[socket.socket, set[int]] = {}  # of who wants nothing new after a failure: those of before
-        self.saw_failure = False  # an attempt has failed since that was last looked at
+        self.failures = Failures(self.store, site.name)
         self._before: dict[WorkflowId, int] = {}
         self.done: dict[WorkflowId, int] = {}  # jobs of each workflow that were done here
         self._since = time.monotonic()
@@ -148,11 +148,11 @@ class QueueSite:
             say(f"somebody else showed the token of allocation {number} while its placeholder is here: not let in.")
             return None
         self.provisioning.came(number)
-        return _Counting(self, number)
+        return AllocationEnd(self, number)
 
     def is_there(self, number: int) -> bool:
         """Whether the placeholder of an allocation is connected."""
-        return any(isinstance(end, _Counting) and end.allocation == number for end in self._tls.ends)
+        return any(isinstance(end, AllocationEnd) and end.allocation == number for end in self._tls.ends)
 
     # --- clients on this host ----------------------------------------------------------------------------------------
 
@@ -181,9 +181,7 @@ class QueueSite:
             self._do(self._stand(guest, guest.stands))
             guest.stands = None
         if guest.run is not None and guest.line not in self._stopped:
-            if guest.run.fail_fast and guest.line not in self._failed:
-                there = self.store.progress.failures(WorkflowId(guest.run.workflow))
-                self._failed[guest.line] = {job for _, job, *_ in there}
+            self.failures.follow(guest)
             self._want(WorkflowId(guest.run.workflow))
         if guest.is_gone:
             self._drop(guest)
@@ -292,7 +290,7 @@ class QueueSite:
         self._unwant(guest)
         self._guests.pop(guest.line, None)
         self._stopped.pop(guest.line, None)
-        self._failed.pop(guest.line, None)
+        self.failures.forget(guest)
         guest.line.close()
 
     # --- how far it is -----------------------------------------------------------------------------------------------
@@ -307,8 +305,8 @@ class QueueSite:
             if there:
                 for workflow, _ in self.store.allocations.running(self.site.name):
                     running[workflow] = running.get(workflow, 0) + 1
-            if self.saw_failure:
-                failed, self.saw_failure = {guest: self._stop_after_failure(guest) for guest in there}, False
+            if self.failures.are_new:
+                failed, self.failures.are_new = {guest: self._stop_after_failure(guest) for guest in there}, False
         except HeadwayError as error:
             trouble = str(error)
         self._troubles.note((trouble or self.trouble or self._vain()).removeprefix(f"site {self.site.name}: "))
@@ -334,17 +332,7 @@ class QueueSite:
 
     def _stop_after_failure(self, guest: Guest) -> list[Failure]:
         """Begins nothing new for a client that wants that once a job has failed; the jobs that failed here."""
-        before = self._failed.get(guest.line)
-        if before is None or guest.run is None or guest.line in self._stopped:
-            return []
-        workflow = WorkflowId(guest.run.workflow)
-        found = [
-            Failure(
-                name, code, reason or "", far_log(folder, workflow, JobId(job), attempt) if attempt else None, attempt
-            )
-            for name, job, attempt, code, reason, site, folder in self.store.progress.failures(workflow)
-            if job not in before and site == self.site.name
-        ]
+        found = [] if guest.line in self._stopped else self.failures.new(guest)
         if found:
             self._stopped[guest.line] = "gently"
             self._unwant(guest)
@@ -372,36 +360,6 @@ class QueueSite:
     def _is_removed(self) -> bool:
         """Whether the folder was removed (not renamed) while nobody uses the site: nobody finds this process again."""
         return not self._guests and os.fstat(self._folder).st_nlink == 0
-
-
-class _Counting(StoreEnd):
-    """The store's end for one placeholder; what it has done is counted."""
-
-    def __init__(self, site: QueueSite, allocation: int) -> None:
-        super().__init__(site.store, site.site.name)
-        self.allocation = allocation
-        self._site, self._counts = site, site.done
-
-    def wanted(self) -> list[WorkflowId]:
-        return self._site.wanted()
-
-    def hello(self, hello: Any) -> Any:
-        welcome = super().hello(hello)
-        self._note_failures(hello.ends)
-        return welcome
-
-    def _note_failures(self, ends: Sequence[Finish]) -> None:
-        self._site.saw_failure = self._site.saw_failure or any(end.exit_code for end in ends)
-
-    def exchange(self, asked: Any) -> Any:
-        if asked.workflows:  # nothing is begun of what is not wanted any more, though the placeholder knows of it
-            wanted = set(self.wanted())
-            asked = replace(asked, workflows=[workflow for workflow in asked.workflows if workflow in wanted])
-        reply = super().exchange(asked)
-        self._note_failures(asked.ends)
-        for workflow, count in reply.answer.done.items():
-            self._counts[workflow] = self._counts.get(workflow, 0) + count
-        return reply
 
 
 def _about(guest: Guest) -> WorkflowId:
